@@ -20,9 +20,9 @@ SPACE = np.round(seeded.normal(size=(2_100, 3)), 1)
 @pytest.fixture
 def shared_out(monkeypatch):
     """Share out problems that are too small for it otherwise."""
-    monkeypatch.setattr(parallel, "_CHUNK", 50_000)
-    monkeypatch.setattr(em, "_BATCH", 2_000)
-    monkeypatch.setattr(projections, "_CHUNK", 20_000)
+    monkeypatch.setattr(parallel, "_CHUNK_COST", 50_000)
+    monkeypatch.setattr(em, "_BATCH_SIZE", 2_000)
+    monkeypatch.setattr(projections, "_BLOCK_VALUES", 20_000)
 
 
 CLASSIFIERS = {

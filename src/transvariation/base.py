@@ -43,9 +43,9 @@ from transvariation.subsample import row_keys
 from transvariation.validation import check_count
 
 MAX_SAMPLES_EXPLAINED = 1000  # training samples that explanations refer to
-_COPIES = 0.3  # share of copies from which on the error rate suffers
+_MANY_COPIES = 0.3  # share of copies from which on the error rate suffers
 _HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
-_SUBSET = 1_100  # samples among which these are scored first
+_SUBSET_SIZE = 1_100  # samples among which these are scored first
 
 
 class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -203,11 +203,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         n, description = len(X), self.description_
         if n < 20:
             return
-        drawn = np.random.default_rng(0).choice(n, min(n, _SUBSET), replace=False)
+        drawn = np.random.default_rng(0).choice(n, min(n, _SUBSET_SIZE), replace=False)
         # Score 100 held-out samples, or all of fewer than 500, by fifths. Of many, try a thousand describing samples
         # first: if they accept enough, so do all.
         fifths = np.array_split(drawn, 5) if n < 5 * _HELD_OUT else [drawn[:_HELD_OUT]]
-        for subset in (drawn, np.arange(n)) if n > _SUBSET else (drawn,):
+        for subset in (drawn, np.arange(n)) if n > _SUBSET_SIZE else (drawn,):
             above = 0
             for held_out in fifths:
                 try:
@@ -570,7 +570,11 @@ def _warn_of_copies(X: object) -> None:
         return
     first = np.unique(row_keys(X), return_index=True)[1]
     share = 1 - len(first) / len(X)
-    if share > _COPIES and len(first) >= 5 and any(len(np.unique(column)) > 0.9 * len(first) for column in X[first].T):
+    if (
+        share > _MANY_COPIES
+        and len(first) >= 5
+        and any(len(np.unique(column)) > 0.9 * len(first) for column in X[first].T)
+    ):
         warn_user(
             f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
             "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "

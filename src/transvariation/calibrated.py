@@ -21,8 +21,8 @@ from transvariation.exceptions import UnknownCategories, warn_user
 from transvariation.validation import blocks
 
 RESPONSE_METHODS = ("score_samples", "decision_function")
-_UNKNOWN = 0.05  # share of held-out samples with unknown categories above which the error rate suffers
-_CHECKED = 500  # training rows on which scores and predictions of a detector are compared
+_MAX_UNKNOWN_SHARE = 0.05  # share of held-out samples with unknown categories above which the error rate suffers
+_CHECKED_ROWS = 500  # training rows on which scores and predictions of a detector are compared
 
 
 def fit_detector(detector: object, X: object, groups: Indices | None = None, *, with_threshold: bool = False) -> Any:
@@ -96,7 +96,7 @@ def score_sign(detector: object, X: object, method: str = "score_samples") -> in
     if isinstance(last, OneClassClassifier) or not hasattr(detector, "predict"):
         return 1
     n = count_rows(X)
-    rows = take_rows(X, np.unique(np.linspace(0, n - 1, min(n, _CHECKED)).astype(np.intp)))
+    rows = take_rows(X, np.unique(np.linspace(0, n - 1, min(n, _CHECKED_ROWS)).astype(np.intp)))
     labels = np.asarray(detector.predict(rows))
     pyod = any(cls.__module__.startswith("pyod.") for cls in type(last).__mro__) or set(labels.tolist()) == {0, 1}
     outlier, sign = (labels == 1, -1) if pyod else (labels == -1, 1)
@@ -133,7 +133,7 @@ def rows_at_once(detector: object, X: object, method: str = "score_samples") -> 
         return None
     n = count_rows(X)
     # Not training rows: a detector by the nearest neighbor gives all of these the same score up to rounding.
-    mixed = _mixed_rows(X, min(n, _CHECKED))
+    mixed = _mixed_rows(X, min(n, _CHECKED_ROWS))
     together = detector_scores(detector, mixed, method)
     few = take_rows(mixed, np.arange(min(n, 3)))
     try:
@@ -184,7 +184,7 @@ def _warn_of_unknown_categories(X: Any, plan: CalibrationPlan) -> None:
         np.minimum.at(first, codes, fold)
         np.maximum.at(last, codes, fold)
         n_unknown = int(np.count_nonzero(first[codes] == last[codes]))
-        if n_unknown > _UNKNOWN * len(X):
+        if n_unknown > _MAX_UNKNOWN_SHARE * len(X):
             warn_user(
                 f"{n_unknown} of {len(X)} samples have a category of {column!r} that no sample outside their fold has: "
                 "it is unknown when they are held out, but known when new samples are scored, so that the error rate "

@@ -19,7 +19,7 @@ from scipy.stats import beta, binom, poisson
 
 from transvariation._typing import Floats
 
-_ROUNDING = 1e-9
+_ROUNDING_ERROR = 1e-9
 _BAND_RANKS = 200  # ranks at which a simultaneous band is computed
 
 
@@ -76,8 +76,8 @@ def required_n(sensitivity: float, confidence: float | None = None) -> float:
     if alpha <= 0:
         return math.inf
     if confidence is not None:
-        return float(math.ceil(math.log(1 - check_confidence(confidence)) / math.log1p(-alpha) - _ROUNDING))
-    return float(math.ceil(1 / alpha - _ROUNDING) - 1)
+        return float(math.ceil(math.log(1 - check_confidence(confidence)) / math.log1p(-alpha) - _ROUNDING_ERROR))
+    return float(math.ceil(1 / alpha - _ROUNDING_ERROR) - 1)
 
 
 def sensitivity_bound(
@@ -125,11 +125,11 @@ def sensitivity_bound(
     """
     below = (1 - check_sensitivity(sensitivity)) * (n + 1)  # the next sample counts as well
     delta = 1 - check_confidence(confidence)
-    if below < 1 - _ROUNDING:
+    if below < 1 - _ROUNDING_ERROR:
         return 1.0
     if not grouped:
         units = 1 + (n if n_distinct is None else n_distinct)
-        share = math.floor(below + _ROUNDING) / (n + 1)
+        share = math.floor(below + _ROUNDING_ERROR) / (n + 1)
         return float(beta.ppf(delta, units * (1 - share), units * share))
     share = max(below - 1, 0.0) / n
     return 1 - float(brentq(lambda gamma: _hoeffding_bentkus(n, share, gamma) - delta, share + 1e-12, 1 - 1e-12))
@@ -138,7 +138,7 @@ def sensitivity_bound(
 def _hoeffding_bentkus(n: float, share: float, mean: float) -> float:
     """Bound the probability that n values in [0, 1] with at least this mean have a mean of at most `share`."""
     divergence = xlogy(share, share / mean) + xlogy(1 - share, (1 - share) / (1 - mean))
-    return float(min(np.exp(-n * divergence), math.e * binom.cdf(math.ceil(n * share - _ROUNDING), n, mean)))
+    return float(min(np.exp(-n * divergence), math.e * binom.cdf(math.ceil(n * share - _ROUNDING_ERROR), n, mean)))
 
 
 def guaranteed_sensitivity(
@@ -179,7 +179,7 @@ def guaranteed_sensitivity(
         return sensitivity_bound(n, 1 - k / (n + 1), confidence, grouped=grouped, n_distinct=n_distinct) < share
 
     # The more scores are below the threshold, the lower is the bound.
-    k = bisect_left(range(1, math.floor((1 - share) * (n + 1) + _ROUNDING) + 1), True, key=too_low)
+    k = bisect_left(range(1, math.floor((1 - share) * (n + 1) + _ROUNDING_ERROR) + 1), True, key=too_low)
     return 1 - k / (n + 1)
 
 

@@ -27,8 +27,8 @@ from transvariation.parallel import map_row_chunks
 DENSITIES = ("mixture", "gaussian", "kde")
 CENTERS = ("sample", "density")
 SCALES = ("tp", "log")
-_IMPRECISE = 0.01  # relative error of tp at target samples
-_TRIED = 5  # target samples
+_IMPRECISE_ERROR = 0.01  # relative error of tp at target samples
+_SAMPLES_TRIED = 5  # target samples
 
 
 class DensityTOCC(TransvariationClassifier):
@@ -207,13 +207,13 @@ def check_precision(density: Any, X: Floats, center: Floats) -> None:
     p = X.shape[1]
     if p <= MAX_EXACT_VARIABLES or not hasattr(density, "box_error"):
         return
-    tried = X[:: max(1, len(X) // _TRIED)]
+    tried = X[:: max(1, len(X) // _SAMPLES_TRIED)]
     above = tried >= center
     error = density.box_error(np.where(above, tried, -np.inf), np.where(above, np.inf, tried)).max()
-    if error > _IMPRECISE:
+    if error > _IMPRECISE_ERROR:
         raise TooManyVariables(
             f"the transvariation probability under a density of {p} correlated variables has a relative error of "
-            f"{error:.3g}, more than {_IMPRECISE}",
+            f"{error:.3g}, more than {_IMPRECISE_ERROR}",
             'reduce the variables first, or use density="kde", whose kernels have independent variables',
         )
 

@@ -19,7 +19,9 @@ _REMEDY = (
     "the rate of false alarms does not hold; use block_length='auto', with reference scores of calibration='blocks' in "
     "the order of time"
 )
-_TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
+_BLOCK_CORRELATION_TIMES = (
+    3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
+)
 
 
 class AlarmRecord(NamedTuple):
@@ -152,7 +154,7 @@ class DriftAlarm:
         scores = _scores(given, "reference")
         if block_length == "auto":
             time = correlation_time(scores)
-            block_length = 1 if time < 1.5 else math.ceil(_TIMES * time)
+            block_length = 1 if time < 1.5 else math.ceil(_BLOCK_CORRELATION_TIMES * time)
         if not isinstance(block_length, int | np.integer) or block_length < 1:
             raise ValueError(f"block_length={block_length!r} must be a positive integer or 'auto'")
         if false_alarm * block_length >= 1:

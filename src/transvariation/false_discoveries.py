@@ -20,9 +20,9 @@ from transvariation.conformal import check_p_values
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.exceptions import TooFewToDiscover, warn_user
 
-_ROUNDING = 1e-12
+_ROUNDING_ERROR = 1e-12
 _ENVELOPE_RANKS, _ENVELOPE_RUNS = 60, 1_999
-_DISTINCT = 5  # p-values that are whole multiples of the smallest show the number of calibration samples
+_MIN_DISTINCT = 5  # p-values that are whole multiples of the smallest show the number of calibration samples
 
 
 def benjamini_hochberg(
@@ -75,7 +75,7 @@ def benjamini_hochberg(
     if not 0 < level < 1:
         raise ValueError(f"level={level} must lie in (0, 1); 0.1 allows one false rejection in ten rejections")
     p = check_p_values(p_values)
-    selected = false_discovery_control(p) <= level + _ROUNDING
+    selected = false_discovery_control(p) <= level + _ROUNDING_ERROR
     if not selected.any():
         _warn_if_none_can_be_selected(p, level, calibration)
     return selected
@@ -86,9 +86,9 @@ def _warn_if_none_can_be_selected(p: Floats, level: float, calibration: Conforma
     m, n = len(p), None if calibration is None else round(float(calibration.sizes.max()))
     if n is None:
         multiples = p / p.min() if p.min() > 0 else p
-        shown = len(np.unique(multiples)) >= _DISTINCT and np.allclose(multiples, np.round(multiples), atol=1e-6)
+        shown = len(np.unique(multiples)) >= _MIN_DISTINCT and np.allclose(multiples, np.round(multiples), atol=1e-6)
         n = round(1 / p.min()) - 1 if shown and math.isclose(1 / p.min(), round(1 / p.min()), rel_tol=1e-6) else None
-    if n is None or 1 / (n + 1) <= level / m + _ROUNDING:
+    if n is None or 1 / (n + 1) <= level / m + _ROUNDING_ERROR:
         return
     at_once = math.ceil(m / (level * (n + 1)) - 1e-9)
     warn_user(
@@ -164,10 +164,10 @@ def false_discovery_bound(
     n = _n_exchangeable(calibration)
     if n is not None:
         ranks, at_most = _envelope(n, len(p), alpha)
-        beyond = len(chosen) - np.searchsorted(chosen, ranks / (n + 1) + _ROUNDING, side="right")
+        beyond = len(chosen) - np.searchsorted(chosen, ranks / (n + 1) + _ROUNDING_ERROR, side="right")
         return int(min(len(chosen), (at_most + beyond).min()))
     largest = _largest_unrejected(np.sort(p), alpha)
-    steps = np.maximum(np.ceil(largest * chosen / alpha - _ROUNDING), 1)
+    steps = np.maximum(np.ceil(largest * chosen / alpha - _ROUNDING_ERROR), 1)
     true = int(max(0, (np.arange(1, len(chosen) + 1) + 1 - steps).max()))
     return len(chosen) - true
 
@@ -215,7 +215,7 @@ def _largest_unrejected(ordered: Floats, alpha: float) -> int:
     low, high = 0, len(ordered)
     while low < high:
         k = (low + high + 1) // 2
-        if (k * ordered[len(ordered) - k :] > np.arange(1, k + 1) * alpha * (1 + _ROUNDING)).all():
+        if (k * ordered[len(ordered) - k :] > np.arange(1, k + 1) * alpha * (1 + _ROUNDING_ERROR)).all():
             low = k
         else:
             high = k - 1

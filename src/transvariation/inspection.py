@@ -23,10 +23,10 @@ from transvariation.validation import blocks, column_names
 
 Accepts = Callable[[Floats], Bools]
 
-_EXHAUSTIVE = 64  # sets of features up to which the smallest one is found by trying all
-_TRIALS = 12  # features that are tried for removal from a larger set
+_MAX_EXHAUSTIVE = 64  # sets of features up to which the smallest one is found by trying all
+_FEATURES_TRIED = 12  # features that are tried for removal from a larger set
 _MAX_CHANGES = 10  # values of a sample beyond which a list of changes explains nothing
-_FINE = 1e-4  # standard deviations to which the edge of the accepted region is located
+_EDGE_PRECISION = 1e-4  # standard deviations to which the edge of the accepted region is located
 
 
 def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def sufficient_features(accepts: Accepts, Z: Floats, centers: Floats, scale: Flo
     sample is rejected, and then removed again where this does not matter.
     """
     distance = np.abs(Z - centers) / scale
-    if 2 ** Z.shape[1] <= _EXHAUSTIVE:
+    if 2 ** Z.shape[1] <= _MAX_EXHAUSTIVE:
         return _smallest_sets(accepts, Z, centers, distance)
 
     def rejects(sets: Bools) -> Bools:
@@ -236,7 +236,7 @@ def _remove_superfluous(holds: Callable[[Bools], Bools], sets: Bools, distance: 
     sets = sets.copy()
     order = np.argsort(np.where(sets, distance, np.inf), axis=1, kind="stable")
     rows = np.arange(len(sets))
-    for trial in range(min(_TRIALS, int(sets.sum(axis=1).max()) - 1)):
+    for trial in range(min(_FEATURES_TRIED, int(sets.sum(axis=1).max()) - 1)):
         fewer = sets.copy()
         fewer[rows, order[:, trial]] = False
         possible = sets[rows, order[:, trial]] & fewer.any(axis=1)
@@ -250,7 +250,7 @@ def _move_back(accepts: Accepts, inside: Floats, outside: Floats, scale: Floats)
     near, far = inside.copy(), outside.copy()
     while True:
         middle = (near + far) / 2
-        active = ((np.abs(far - near) > _FINE * scale) & (middle != near) & (middle != far)).any(axis=1)
+        active = ((np.abs(far - near) > _EDGE_PRECISION * scale) & (middle != near) & (middle != far)).any(axis=1)
         if not active.any():
             return near
         good = active.copy()

@@ -19,7 +19,7 @@ HEADER, SCHEMA = "transvariation.json", "schema.json"
 MAX_DEPTH = 200  # levels of JSON; each estimator inside another takes about six
 MAX_RANGE = 10_000
 MAX_INTEGER = 10**7  # of learned numbers, unless the file is larger
-PROTOCOL = 2  # of skops, at least
+MIN_PROTOCOL = 2  # of skops, at least
 
 _SCALARS = {f"numpy.{np.dtype(code).type.__name__}" for code in "?bBhHiIlLqQefdFDU"}
 # The types that each kind of skops node may name. skops by itself also lets a file call numpy.void or map.
@@ -106,7 +106,7 @@ def check_schema(archive: zipfile.ZipFile, trusted: set[str] | None) -> set[str]
     named = set()
     unused = set(archive.namelist()) - {HEADER, SCHEMA}
     schema = json.loads(archive.read(SCHEMA))
-    if schema["protocol"] < PROTOCOL:  # earlier ones name types in other places
+    if schema["protocol"] < MIN_PROTOCOL:  # earlier ones name types in other places
         raise ModelFileError(f"protocol {schema['protocol']!r} of skops is not used in model files")
     for node in schema_nodes(schema):
         loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"

@@ -21,8 +21,8 @@ from transvariation.certificate import check_sensitivity
 from transvariation.conformal import conformal_threshold
 from transvariation.validation import column_names
 
-_MARGIN = 0.25  # of the range of each feature, by which the reference box extends to either side
-_STRETCH = 3.0  # of the principal components, if there are more features than samples
+_BOX_MARGIN = 0.25  # of the range of each feature, by which the reference box extends to either side
+_COMPONENT_STRETCH = 3.0  # of the principal components, if there are more features than samples
 _LOW_DIMENSION = 4  # above this, nearly all of a box is far from everything
 
 
@@ -184,13 +184,13 @@ def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str]:
     if X.shape[1] <= _LOW_DIMENSION:
         low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-        margin = _MARGIN * (high - low)
+        margin = _BOX_MARGIN * (high - low)
         return rng.uniform(low - margin, high + margin, size=(n, X.shape[1])), "uniform in a box around the data"
     if X.shape[1] >= len(X) and not np.isnan(X).any():
         # Permuted features would be noise that every classifier rejects; blends of the samples stay spectra.
         center = X.mean(axis=0)
         left, singular, loadings = np.linalg.svd(X - center, full_matrices=False)
-        scores = [_STRETCH * rng.choice(component, size=n) for component in (left * singular).T]
+        scores = [_COMPONENT_STRETCH * rng.choice(component, size=n) for component in (left * singular).T]
         return center + np.column_stack(scores) @ loadings, "principal components drawn independently, times 3"
     rows = [rng.choice(column, size=n) for column in X.T]
     return np.column_stack(rows), "each feature drawn independently"

@@ -26,8 +26,8 @@ __all__ = ["Alarm", "Chart", "MonitoringResult", "monitor"]
 
 
 CHARTS = ("score", "T2", "Q")
-_EXPLAINED = 0.9  # share of the variance that the components explain if n_components=None
-_FILLS = 20  # rounds of reconstruction that fill missing values
+_EXPLAINED_SHARE = 0.9  # share of the variance that the components explain if n_components=None
+_FILLING_ROUNDS = 20  # rounds of reconstruction that fill missing values
 
 
 @dataclass(frozen=True)
@@ -336,11 +336,11 @@ class _Model:
         scale[scale == 0] = 1.0
         rows = np.where(measured, (X - center) / scale, 0.0)
         k = n_components
-        for _ in range(1 if measured.all() else _FILLS):
+        for _ in range(1 if measured.all() else _FILLING_ROUNDS):
             _, singular, loadings = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
             variances = singular**2 / (len(rows) - 1)
             if k is None:
-                k = int(np.searchsorted(np.cumsum(variances), _EXPLAINED * variances.sum())) + 1
+                k = int(np.searchsorted(np.cumsum(variances), _EXPLAINED_SHARE * variances.sum())) + 1
             kept = loadings[: check_count("n_components", k, len(variances))]
             rows = np.where(measured, rows, rows @ kept.T @ kept)
         learner = clone(NeighborTOCC() if classifier is None else classifier)
@@ -358,7 +358,7 @@ class _Model:
         """Scale rows; missing values are filled by their reconstruction."""
         measured = np.isfinite(X)
         rows = np.where(measured, (X - self.center) / self.scale, 0.0)
-        for _ in range(0 if measured.all() else _FILLS):
+        for _ in range(0 if measured.all() else _FILLING_ROUNDS):
             rows = np.where(measured, rows, rows @ self.loadings.T @ self.loadings)
         return rows
 

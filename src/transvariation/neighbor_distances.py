@@ -19,16 +19,18 @@ from transvariation.scalings import SCALINGS, ScaledViews
 from transvariation.subsample import column_order, deal_out, subsample
 from transvariation.validation import blocks, check_count
 
-_MEASURED = 5_000  # known samples from which tp and the threshold are computed, and that are neighbors in pairs
+_MAX_MEASURED = 5_000  # known samples from which tp and the threshold are computed, and that are neighbors in pairs
 _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
-_SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
-_DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
-_FOLDS, _FOLDS_OF_MANY = 10, 5  # in which the scalings of the known samples are learned; of more than _MEASURED
-_CONTINUOUS = 0.95  # share of distances of continuous features that at most two samples share, each other's nearest
-_SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
-_SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
-_BLOCK = 1_024  # samples that are scored at a time
-_PARTNERS = 2  # of each feature
+_SAME_DISTANCE = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
+_LOG_DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
+_FOLDS, _FOLDS_OF_MANY = 10, 5  # in which the scalings of the known samples are learned; of more than _MAX_MEASURED
+_CONTINUOUS_SHARE = (
+    0.95  # share of distances of continuous features that at most two samples share, each other's nearest
+)
+_MAX_SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
+_EXPECTED_SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
+_BLOCK_SAMPLES = 1_024  # samples that are scored at a time
+_PARTNERS_PER_FEATURE = 2  # of each feature
 _MOST_PAIRS = 15
 _MOST_FEATURES = 100  # in which pairs are looked for: among more, fifteen pairs are too few to tell anything
 _PAIR_ROWS = 2_000  # known samples whose ranks decide which features are paired
@@ -64,17 +66,19 @@ class NeighborDistances(Description):
         n = len(self.rows)
         groups = np.arange(n) if groups is None else np.unique(groups[self.reference_], return_inverse=True)[1]
         n_others = max(n - int(np.bincount(groups).max()), 1)
-        self._measured = np.sort(order[:_MEASURED]).astype(np.int32)
+        self._measured = np.sort(order[:_MAX_MEASURED]).astype(np.int32)
         if max(counts) > max(n_others, 3):
             warn_user(f"n_neighbors={max(counts)} exceeds the number of other samples; {n_others} is used", UserWarning)
         self._counts = [min(k, n_others) for k in counts]
         self._pairs = self._choose_pairs(order)
         distances = self._measure_known(groups, order)
         # Duplicated samples have distance 0 up to rounding, which has no logarithm.
-        self._floor = np.array([column[column > _SAME].min(initial=np.inf) for column in distances.T])
+        self._floor = np.array([column[column > _SAME_DISTANCE].min(initial=np.inf) for column in distances.T])
         self._floor[np.isinf(self._floor)] = 1.0
         known = self._log(distances)
-        limits = np.where(np.arange(known.shape[1]) < len(self.scalings) * len(self._counts), _MEASURED, _PAIR_VALUES)
+        limits = np.where(
+            np.arange(known.shape[1]) < len(self.scalings) * len(self._counts), _MAX_MEASURED, _PAIR_VALUES
+        )
         self._known = [_quantiles(column, limit) for column, limit in zip(known.T, limits, strict=True)]
         self._own_scores = self._log_tp(known, held_out=False)
         _ = self.indices, self.pair_indices  # build them now
@@ -150,7 +154,7 @@ class NeighborDistances(Description):
 
     def _measure_known(self, groups: Indices, order: Indices) -> Floats:
         """Measure known samples in each view, each without its group, in scalings learned without its fold."""
-        n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MEASURED else _FOLDS_OF_MANY)
+        n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MAX_MEASURED else _FOLDS_OF_MANY)
         folds = deal_out(np.argsort(np.unique(groups[order], return_index=True)[1]), n_folds)[groups]
         measured = np.zeros(len(groups), dtype=bool)
         measured[self._measured] = True
@@ -176,9 +180,9 @@ class NeighborDistances(Description):
         # In scalings of fewer samples known samples would seem to lie farther out than new ones.
         growth = np.median(units, axis=0) - [scaling.log_unit for scaling in known_scaled.scalings]
         for column, at in enumerate(np.repeat(np.arange(len(self.scalings)), len(self._counts))):
-            logs = np.round(np.log(np.maximum(distances[:, column], _SAME)), _DECIMALS)
+            logs = np.round(np.log(np.maximum(distances[:, column], _SAME_DISTANCE)), _LOG_DECIMALS)
             _, values, counts = np.unique(logs, return_inverse=True, return_counts=True)
-            if (counts[values] <= 2).mean() > _CONTINUOUS:  # equal distances stay equal
+            if (counts[values] <= 2).mean() > _CONTINUOUS_SHARE:  # equal distances stay equal
                 distances[:, column] *= np.exp(growth[at])
         return distances
 
@@ -191,7 +195,7 @@ class NeighborDistances(Description):
             new = list(self.scaled.transform(X[block]))
             result[block] = self._distances(indices, pair_indices, new, X[block])
 
-        run_in_threads(measure, [(block,) for block in blocks(len(X), _BLOCK)], self.n_jobs)
+        run_in_threads(measure, [(block,) for block in blocks(len(X), _BLOCK_SAMPLES)], self.n_jobs)
         return result
 
     def _distances(
@@ -256,14 +260,14 @@ class NeighborDistances(Description):
         """Find for each sample one of the nearest known samples that equals it up to rounding; -1 if there is none."""
         duplicate = np.full(len(X), -1)
         # The steps of a pipeline and whitening may round the same values differently.
-        row, column = np.nonzero((distances < _SAME) & ~left_out)
+        row, column = np.nonzero((distances < _SAME_DISTANCE) & ~left_out)
         if not len(row):
             return duplicate
         known, numeric = self.rows[found[row, column]], self.scaled.numeric
         with np.errstate(invalid="ignore"):
             equal = (known == X[row]) | (np.isnan(known) & np.isnan(X[row]))
             difference = np.abs(known[:, numeric] - X[row][:, numeric])
-            equal[:, numeric] |= difference <= _SAME * self.scaled.standard.scale_
+            equal[:, numeric] |= difference <= _SAME_DISTANCE * self.scaled.standard.scale_
         same = equal.all(axis=1)
         row, first = np.unique(row[same], return_index=True)
         duplicate[row] = found[row, column[same][first]]
@@ -271,7 +275,7 @@ class NeighborDistances(Description):
 
     def _log(self, distances: Floats) -> Floats:
         """Compute logarithms that are equal for equal distances, which the order of the rows rounds differently."""
-        return np.round(np.log(np.maximum(distances, self._floor)), _DECIMALS).astype(np.float32)
+        return np.round(np.log(np.maximum(distances, self._floor)), _LOG_DECIMALS).astype(np.float32)
 
     def _log_tp(self, views: Floats, *, held_out: bool = True) -> Floats:
         """Add the logarithms of tp over the views; a view that cannot be measured adds nothing."""
@@ -308,7 +312,7 @@ def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices |
     """
     n = len(X)
     n_left_out = int(np.ceil(trim * n))
-    drawn = subsample(X, _SEARCHED)
+    drawn = subsample(X, _MAX_SEARCHED)
     scaled = ScaledViews(description.scalings, X[drawn], categorical=description.categorical)
     k = max(int(np.ceil(trim * len(drawn))), 1) + 1
     ranks = np.zeros(n)
@@ -323,7 +327,7 @@ def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices |
         start, inner = np.sort(far)[[n - n_left_out - 1, max(n - 4 * n_left_out - 1, 0)]]
         scale = max(start - inner, _MIN_SCALE) / np.log(4)
         left_out = np.argsort(-far, kind="stable")[:n_left_out]
-    return left_out[np.log(trim) - (far[left_out] - start) / scale < np.log(_SUSPICIOUS / n)]
+    return left_out[np.log(trim) - (far[left_out] - start) / scale < np.log(_EXPECTED_SUSPICIOUS / n)]
 
 
 def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
@@ -353,7 +357,7 @@ def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
     lengths[lengths == 0] = np.inf
     closeness = np.abs(ranks.T @ ranks) / lengths / lengths[:, None]
     np.fill_diagonal(closeness, -1.0)
-    partners = np.argsort(-closeness, axis=1, kind="stable")[:, :_PARTNERS]
+    partners = np.argsort(-closeness, axis=1, kind="stable")[:, :_PARTNERS_PER_FEATURE]
     found = {(min(i, j), max(i, j)) for i, row in enumerate(partners.tolist()) for j in row}
     chosen = sorted(found, key=lambda pair: (-closeness[pair], pair))[:_MOST_PAIRS]
     return [tuple(sorted((int(columns[i]), int(columns[j])))) for i, j in chosen]  # type: ignore[misc]

@@ -11,9 +11,9 @@ from transvariation._typing import Floats, Indices
 from transvariation.validation import blocks
 
 _TREE_FEATURES, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
-_BLOCK = 1 << 20  # distances in one block
+_BLOCK_DISTANCES = 1 << 20  # distances in one block
 _FEW_NEIGHBORS = 16
-_FEW = 4  # rows: to compare them with all known rows takes less time than to search trees
+_FEW_ROWS = 4  # rows: to compare them with all known rows takes less time than to search trees
 
 
 class NeighborIndex:
@@ -80,7 +80,7 @@ class NeighborIndex:
             distances[~gaps], found[~gaps] = self.query(new[~gaps], k)
             distances[gaps], found[gaps] = self._with_gaps.query(new[gaps], k)
             return distances, found
-        for block in blocks(len(new), _BLOCK // len(self.known)):
+        for block in blocks(len(new), _BLOCK_DISTANCES // len(self.known)):
             distances[block], found[block] = self._search(new[block], k)
         return distances, found
 
@@ -166,9 +166,9 @@ class PairIndex:
         and of the new rows.
         """
         result = np.full((len(new), len(self._pairs)), np.nan)
-        compared = [j for j, tree in enumerate(self._trees) if tree is None or len(new) <= _FEW]
+        compared = [j for j, tree in enumerate(self._trees) if tree is None or len(new) <= _FEW_ROWS]
         if compared:
-            size = _BLOCK // (len(compared) * self._columns.shape[1])
+            size = _BLOCK_DISTANCES // (len(compared) * self._columns.shape[1])
             for block in blocks(len(new), size):
                 result[block, compared] = self._compare(new[block], compared, duplicate[block], groups, block)
         duplicates = (duplicate >= 0).any()

@@ -13,7 +13,7 @@ from transvariation.exceptions import OrderedScores, warn_user
 
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10
-_SIGNIFICANT = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
+_SIGNIFICANT_ERRORS = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
 _REMEDY = (
     'the sensitivity may not hold for later samples: if the rows are in the order of time, use calibration="blocks"; '
     "if they are replicates of items, give groups; a table that was sorted by its values needs neither"
@@ -102,7 +102,7 @@ def warn_if_ordered(scores: ArrayLike, groups: ArrayLike | None = None, *, remed
     if len(values) < MIN_ORDERED:
         return
     correlation, deviation = neighbor_correlation(values)
-    if deviation > _SIGNIFICANT:
+    if deviation > _SIGNIFICANT_ERRORS:
         warn_user(
             f"the scores of neighboring {'rows' if groups is None else 'groups'} are correlated ({correlation:.2f}): "
             + remedy,

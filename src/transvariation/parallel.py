@@ -14,7 +14,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from transvariation._typing import Floats
 
 R = TypeVar("R")
-_CHUNK = 1 << 18  # rows times the cost of each per chunk: some milliseconds of work
+_CHUNK_COST = 1 << 18  # rows times the cost of each per chunk: some milliseconds of work
 
 
 def run_in_threads(function: Callable[..., R], pieces: Iterable[Sequence[object]], n_jobs: int | None) -> list[R]:
@@ -42,7 +42,7 @@ def map_row_chunks(function: Callable[[Floats], Floats], X: Floats, per_row: int
     >>> map_row_chunks(lambda rows: rows.sum(axis=1), np.ones((5, 2)), per_row=1 << 17, n_jobs=2)
     array([2., 2., 2., 2., 2.])
     """
-    n_chunks = -(-len(X) // max(1, _CHUNK // max(1, per_row)))
+    n_chunks = -(-len(X) // max(1, _CHUNK_COST // max(1, per_row)))
     if n_chunks < 2:
         return function(X)
     edges = np.linspace(0, len(X), n_chunks + 1).astype(int)

@@ -13,12 +13,12 @@ from scipy.special import ndtri
 
 from transvariation._typing import Bools, Floats
 
-_FARTHEST = 1e12  # standard deviations; squares of larger values could not be added in single precision
+_LARGEST_DEVIATION = 1e12  # standard deviations; squares of larger values could not be added in single precision
 _NO_SPREAD = 1e-9  # of the largest value: smaller differences and standard deviations are rounding error
 _NO_CHANGE = 1e-6  # of the value of a constant feature: larger differences are a change
 _STEP = np.sqrt(12)  # a step of a rounded value in standard deviations of its rounding error
 _LEAST_SHRINKAGE = 1e-6
-_IMPUTATIONS = 3  # of missing values before a covariance is learned
+_IMPUTATION_ROUNDS = 3  # of missing values before a covariance is learned
 _STEPS, _SOLVED = 50, 1e-12  # of conjugate gradients, and the squared error at which they end
 
 
@@ -40,7 +40,7 @@ class Standardization:
         self.mean_ = mean * size
         varies = spread > _NO_SPREAD
         self.scale_ = size * np.where(varies, np.maximum(spread, smallest_step(relative) / _STEP), _NO_CHANGE)
-        self.farthest_ = np.where(varies, _FARTHEST, _STEP)
+        self.farthest_ = np.where(varies, _LARGEST_DEVIATION, _STEP)
         return self
 
     def transform(self, X: Floats) -> Floats:
@@ -156,7 +156,7 @@ class WhiteningScaling(StandardScaling):
         """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
         if np.isnan(rows).any():
             complete = np.nan_to_num(rows)
-            for _ in range(_IMPUTATIONS):
+            for _ in range(_IMPUTATION_ROUNDS):
                 complete = self._learn(complete)._imputed(rows)
             rows = complete
         return self._learn(rows)
@@ -238,7 +238,7 @@ class RawScaling(StandardScaling):
 
     def transform(self, rows: Floats) -> Floats:
         """Divide by the common scale."""
-        return np.clip((rows - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+        return np.clip((rows - self.mean_) / self.scale_, -_LARGEST_DEVIATION, _LARGEST_DEVIATION)
 
 
 _ALL = (StandardScaling, RangeScaling, NormalScoreScaling, WhiteningScaling, RawScaling)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from transvariation._typing import Floats, Indices
 
 SPLITMIX_STEP = np.uint64(0x9E3779B97F4A7C15)
-_ROUNDING = 1e-12  # of the range of a column: smaller differences may be lost when the unit changes
+_ROUNDING_ERROR = 1e-12  # of the range of a column: smaller differences may be lost when the unit changes
 _N_BINS, _FIRST_EDGE = 32, np.sqrt(2) - 1  # of histograms; decimal numbers do not fall on irrational edges
 
 
@@ -135,7 +135,7 @@ def _levels(values: Floats) -> NDArray[np.uint64]:
     steps = np.diff(ordered / size)
     width = (ordered[max(n_present - 1, 0)] - ordered[0]) / size if n_present else 0.0
     new = np.zeros(len(values), dtype=np.uint64)
-    new[1:] = ~(steps <= _ROUNDING * width)  # so is the first of the missing values
+    new[1:] = ~(steps <= _ROUNDING_ERROR * width)  # so is the first of the missing values
     new[n_present + 1 :] = 0
     levels = np.empty(len(values), dtype=np.uint64)
     levels[order] = np.cumsum(new) + np.uint64(1)

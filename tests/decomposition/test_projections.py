@@ -52,7 +52,7 @@ def test_seeded_and_nested():
 def test_blocks_do_not_change_the_result(monkeypatch):
     X = load_glass().control.to_numpy()
     whole = random_projections(X, 7, 10, rng=3)
-    monkeypatch.setattr("transvariation.decomposition.projections._CHUNK", 1)
+    monkeypatch.setattr("transvariation.decomposition.projections._BLOCK_VALUES", 1)
     np.testing.assert_array_equal(whole.matrices, random_projections(X, 7, 10, rng=3).matrices)
 
 

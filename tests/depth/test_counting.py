@@ -49,9 +49,9 @@ def kernels(request, monkeypatch):
         pytest.importorskip("numba")
     monkeypatch.setattr(acceleration, "COMPILE_FROM", 0 if request.param == "compiled" else sys.maxsize)
     if request.param == "plain, divided":
-        monkeypatch.setattr(counting, "_BITS", 1000)
-        monkeypatch.setattr(counting, "_WORDS", 40)
-        monkeypatch.setattr(counting, "_MANY", 0)
+        monkeypatch.setattr(counting, "_MAX_BITS", 1000)
+        monkeypatch.setattr(counting, "_BLOCK_WORDS", 40)
+        monkeypatch.setattr(counting, "_MANY_ROWS", 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,7 +96,7 @@ def test_any_small_lattice(data):
     Z = data.draw(arrays(float, (data.draw(st.integers(0, 8)), p), elements=lattice))
     m = data.draw(arrays(float, p, elements=lattice))
     for bits, many in ((1 << 20, 500), (p, 0)):
-        with patch.object(counting, "_BITS", bits), patch.object(counting, "_MANY", many):
+        with patch.object(counting, "_MAX_BITS", bits), patch.object(counting, "_MANY_ROWS", many):
             np.testing.assert_array_equal(count_transvariations(X, m, Z), by_definition(X, m, Z))
             np.testing.assert_array_equal(count_transvariations(X, m, X), by_definition(X, m, X))
 
@@ -126,7 +126,7 @@ def test_fortran_order_and_strides_do_not_matter(kernels):
 @pytest.mark.parametrize("p", [1, 2, 3, 5])
 @pytest.mark.parametrize("bits", [10, 5000, 1 << 23])
 def test_boxes_of_any_bounds(p, bits, monkeypatch):
-    monkeypatch.setattr(counting, "_BITS", bits)
+    monkeypatch.setattr(counting, "_MAX_BITS", bits)
     rng = np.random.default_rng(p)
     n = 130
     order = np.array([rng.permutation(n) for _ in range(p)])

@@ -17,7 +17,7 @@ from transvariation.baselines.procrustes import procrustes_validation
 from transvariation.description import Description
 from transvariation.validation import check_magnitude
 
-_EXPLAINED = 0.95  # share of the variance that the components explain if n_components=None
+_EXPLAINED_SHARE = 0.95  # share of the variance that the components explain if n_components=None
 
 
 def outlier_distance(extreme: float, dof: float, n: int, sensitivity: float, level: float = 0.01) -> float:
@@ -194,7 +194,7 @@ class PrincipalDistances(Description):
         if k == "procrustes":
             k = procrustes_validation(X).choose(self.sensitivity, self.limits) if most else 0
         elif k is None:
-            k = min(int(np.searchsorted(np.cumsum(variances), _EXPLAINED * variances.sum())) + 1, most)
+            k = min(int(np.searchsorted(np.cumsum(variances), _EXPLAINED_SHARE * variances.sum())) + 1, most)
         if not isinstance(k, int | np.integer) or not 0 <= k <= most:
             raise ValueError(
                 f"n_components={k!r} must lie between 0 and {most}, one less than the rank of the centered samples, or "

@@ -12,7 +12,7 @@ from transvariation._typing import Floats
 from transvariation.baselines.principal_distances import principal_components, scaled_chi2
 from transvariation.validation import as_rows, check_count
 
-_TOLERANCE = 0.95  # of the number of validation samples that may exceed the limit by chance
+_CHANCE_QUANTILE = 0.95  # of the number of validation samples that may exceed the limit by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class ProcrustesValidation:
         """
         n, shares = len(self.score), self.sensitivities(level, limits)
         attained = np.minimum(np.maximum.accumulate(shares), level)
-        fails = np.flatnonzero(shares < binom.ppf(1 - _TOLERANCE, n, attained) / n)
+        fails = np.flatnonzero(shares < binom.ppf(1 - _CHANCE_QUANTILE, n, attained) / n)
         return int(fails[0]) if len(fails) else len(shares)
 
 

@@ -14,8 +14,8 @@ from transvariation.parallel import map_row_chunks
 from transvariation.validation import check_magnitude
 
 KERNELS = ("rbf", "linear")
-_BLOCK = 1 << 20  # kernel values held at a time
-_TOLERANCE = 1e-10  # of the squared distances, relative
+_BLOCK_VALUES = 1 << 20  # kernel values held at a time
+_RELATIVE_TOLERANCE = 1e-10  # of the squared distances, relative
 _MAX_STEPS = 1_000_000
 
 
@@ -54,7 +54,7 @@ def ball_weights(X: Floats, C: float) -> Floats:
         gainer = int(np.where(weights < C - slack, distance2, -np.inf).argmax())
         givers = np.flatnonzero(weights > slack)
         excess = distance2[gainer] - distance2[givers]
-        if excess.max() <= _TOLERANCE * distance2.max() or weights[gainer] >= C - slack:
+        if excess.max() <= _RELATIVE_TOLERANCE * distance2.max() or weights[gainer] >= C - slack:
             return weights
         apart = ((X[givers] - X[gainer]) ** 2).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -217,7 +217,7 @@ class BallDistance(Description):
     def _similarity(self, X: Floats) -> Floats:
         """Compute the weighted sum of kernel values between each row and the support samples."""
         result = np.empty(len(X))
-        step = max(1, _BLOCK // len(self._support_rows))
+        step = max(1, _BLOCK_VALUES // len(self._support_rows))
         for start in range(0, len(X), step):
             block = slice(start, start + step)
             values = np.exp(-self.gamma_ * cdist(X[block], self._support_rows, "sqeuclidean"))

@@ -23,7 +23,7 @@ _TRACE = "Li Ti Mn Rb Sr Zr La Ce Nd Hf Pb Sn Co Cr Cs Th U Y Ga Eu Er"
 _OTHERS = "Na Mg Al K Ca Fe Ba P As Sb B Zn Cu Ni V Se Ag W Mo Bi Pr Sm Gd Dy Yb Nb"
 TRACE_ELEMENTS = frozenset(_TRACE.split())
 ELEMENTS = TRACE_ELEMENTS.union(_OTHERS.split())
-MULTIPLIER = 4.0
+INTERVAL_MULTIPLIER = 4.0
 MIN_RSD = 0.03
 N_OTHERS = 10  # other sources that each known set is compared with
 
@@ -74,7 +74,9 @@ class MatchInterval:
     inside: bool
 
 
-def match_interval(known: Floats, multiplier: float = MULTIPLIER, min_rsd: float = MIN_RSD) -> tuple[Floats, Floats]:
+def match_interval(
+    known: Floats, multiplier: float = INTERVAL_MULTIPLIER, min_rsd: float = MIN_RSD
+) -> tuple[Floats, Floats]:
     """Compute the match interval of every element from the measurements of the known, not on a log scale.
 
     Parameters

@@ -27,7 +27,7 @@ from transvariation.persistence import load, read_about
 from transvariation.provenance import provenance
 
 IGNORED = ("provenance", "schema")
-TOLERANCE = 1e-9  # relative, of numbers: what another processor may round differently
+RELATIVE_TOLERANCE = 1e-9  # relative, of numbers: what another processor may round differently
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _model_differences(one: Path, two: Path) -> Iterator[Difference]:
                     yield Difference(name, f"{a.dtype} {a.shape}", f"{b.dtype} {b.shape}")
                     continue
                 if a.dtype.kind == "f":
-                    differs = ~np.isclose(a, b, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
+                    differs = ~np.isclose(a, b, rtol=RELATIVE_TOLERANCE, atol=1e-12, equal_nan=True)
                 else:
                     differs = np.asarray(a != b)
                 if differs.any():
@@ -244,7 +244,7 @@ def _differences(one: Any, two: Any, where: str) -> Iterator[Difference]:
         for i, (a, b) in enumerate(zip(one, two, strict=True)):
             yield from _differences(a, b, f"{where}[{i}]")
     elif isinstance(one, float) and isinstance(two, int | float) and not isinstance(two, bool):
-        if not math.isclose(one, two, rel_tol=TOLERANCE, abs_tol=1e-12):
+        if not math.isclose(one, two, rel_tol=RELATIVE_TOLERANCE, abs_tol=1e-12):
             yield Difference(where, repr(one), repr(two))
     elif one != two:
         yield Difference(where, repr(one), repr(two))

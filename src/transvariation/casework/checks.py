@@ -18,7 +18,7 @@ from transvariation.exchangeability import exchangeability_test
 from transvariation.scalings import WhiteningScaling
 from transvariation.tables import Table
 
-SIGNIFICANT = 0.01  # a check below this is reported as a warning
+SIGNIFICANCE_LEVEL = 0.01  # a check below this is reported as a warning
 SIGNIFICANT_AGAINST_BACKGROUND = 0.05  # few sources give no smaller p-values than this level
 N_PERMUTATIONS = 999
 N_SIMULATIONS = 199
@@ -27,7 +27,7 @@ MIN_RATIO_OF_COPIES_TO_CHANCE = 3.0  # pairs of equal fragments
 HEAVY_TAILS = 4  # degrees of freedom of the t-distribution of replicates
 MIN_GROUPED = 8  # fragments needed to distinguish two groups from one without replicates or a background
 MUCH_FILLED = 0.2  # with more, there is a caution
-COPIED = 0.1  # of the control fragments: fewer copies hardly change a threshold at a sensitivity of 0.9
+MANY_COPIED = 0.1  # of the control fragments: fewer copies hardly change a threshold at a sensitivity of 0.9
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,12 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator, *, by_replic
     n = len(control.names)
     if by_replicates and n > 1 and sum(len(rows) - 1 for rows in control.rows) >= n:
         p, ratio = _permutation_p_value(control, rng), _fragments_by_replicates(control)
-        significant = p < SIGNIFICANT and ratio >= MIN_RATIO_OF_FRAGMENTS_TO_REPLICATES
-        stated = round(ratio, 3) if p < SIGNIFICANT and np.isfinite(ratio) else None
+        significant = p < SIGNIFICANCE_LEVEL and ratio >= MIN_RATIO_OF_FRAGMENTS_TO_REPLICATES
+        stated = round(ratio, 3) if p < SIGNIFICANCE_LEVEL and np.isfinite(ratio) else None
         return _homogeneity(control, p, "replicates", significant, stated)
     if n >= MIN_GROUPED:
         p = _two_groups_p_value(control.means, rng)
-        return _homogeneity(control, p, "groups", p < SIGNIFICANT)
+        return _homogeneity(control, p, "groups", p < SIGNIFICANCE_LEVEL)
     return None
 
 
@@ -136,7 +136,9 @@ def check_replicates(control: Fragments, row_names: Sequence[str], features: Seq
     i, j = divmod(int(np.argmax(t)), t.shape[1])
     heavy = np.sqrt(HEAVY_TAILS / (HEAVY_TAILS - 2))  # the standard deviation of that t-distribution
     p = float(min(1.0, 2 * student.sf(t[i, j] * heavy, 1 / (1 / freedom + 1 / HEAVY_TAILS)) * t.size))
-    return Check("outlying replicate", p, p < SIGNIFICANT, {"replicate": row_names[at[i]], "variable": features[j]})
+    return Check(
+        "outlying replicate", p, p < SIGNIFICANCE_LEVEL, {"replicate": row_names[at[i]], "variable": features[j]}
+    )
 
 
 def check_drift(
@@ -155,7 +157,7 @@ def check_drift(
         result = exchangeability_test(control.X, order=order)
         strongest = min(result.tests, key=lambda test: test.p_value)
         variable = features[int(strongest.feature.removeprefix("x"))]
-        return Check("drift", result.p_value, result.p_value < SIGNIFICANT, {"variable": variable})
+        return Check("drift", result.p_value, result.p_value < SIGNIFICANCE_LEVEL, {"variable": variable})
     blocks = several or [np.arange(len(control.X))]
     at = np.concatenate(blocks)
     values = np.concatenate([control.X[rows] - control.X[rows].mean(axis=0) for rows in blocks])
@@ -166,7 +168,7 @@ def check_drift(
     permuted = [np.concatenate([rng.permutation(part) for part in parts]) for _ in range(N_PERMUTATIONS)]
     observed, by_chance = np.abs(position @ ranks), np.abs(np.array(permuted) @ ranks).max(axis=1)
     p = float((1 + (by_chance >= observed.max() - 1e-9).sum()) / (N_PERMUTATIONS + 1))
-    return Check("drift", p, p < SIGNIFICANT, {"variable": features[int(np.argmax(observed))]})
+    return Check("drift", p, p < SIGNIFICANCE_LEVEL, {"variable": features[int(np.argmax(observed))]})
 
 
 def _permutation_p_value(control: Fragments, rng: np.random.Generator) -> float:
@@ -289,7 +291,7 @@ def _copy_cautions(control: Fragments, role: str) -> list[Caution]:
     n, number = len(control.names), _row_numbers(control.means)
     times = np.bincount(number)
     n_copies = n - len(times)
-    if n_copies < (max(2, COPIED * n) if role == "control" else 1):
+    if n_copies < (max(2, MANY_COPIED * n) if role == "control" else 1):
         return []
     shares = [_n_pairs(np.unique(column, return_counts=True)[1]) / _n_pairs(n) for column in control.means.T]
     if len(times) > 1 and _n_pairs(times) < MIN_RATIO_OF_COPIES_TO_CHANCE * _n_pairs(n) * np.prod(shares):
@@ -326,8 +328,8 @@ def _equal_rows(control: Table, recovered: Table) -> list[tuple[str, str]]:
     by_chance = float(np.prod((np.array(equal) + 1) / (_n_pairs(n) + 1)))  # one pair more: a few rows cannot exclude it
     any_row = max(_upper_share(int((times[own] > 1).sum()), n), min(n * by_chance, 1.0))
     given_row = max(_upper_share(_n_pairs(times), _n_pairs(n)), by_chance)
-    unlikely = found and binom.sf(found - 1, q, any_row) <= SIGNIFICANT
-    if not unlikely and not (same_id and binom.sf(same_id - 1, q, given_row) <= SIGNIFICANT):
+    unlikely = found and binom.sf(found - 1, q, any_row) <= SIGNIFICANCE_LEVEL
+    if not unlikely and not (same_id and binom.sf(same_id - 1, q, given_row) <= SIGNIFICANCE_LEVEL):
         return []
     first = {k: name for k, name in zip(own[::-1].tolist(), control.ids[::-1], strict=True)}
     return [(name, first[k]) for name, k in zip(recovered.ids, new.tolist(), strict=True) if k in first]

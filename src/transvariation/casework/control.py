@@ -53,7 +53,7 @@ from transvariation.tocc import TOCC
 
 MIN_CONTROL_TO_GROUP = required_n(GROUPING_SENSITIVITY)  # control fragments; by fewer, no groups are formed
 _MAX_PAIRED = 500  # control fragments whose pairs are measured, of more a random subsample
-_FOLDS = 10  # of control fragments; two at a time are measured in a scaling learned from the others
+_N_FOLDS = 10  # of control fragments; two at a time are measured in a scaling learned from the others
 # How the methods and reductions that `settings` lists are made, from a seed and the number of variables to keep.
 CLASSIFIERS: dict[str, Callable[[int], OneClassClassifier]] = {
     "neighbor": lambda seed: NeighborTOCC(),
@@ -274,7 +274,7 @@ def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
     """
     control = control[subsample(control, _MAX_PAIRED)]  # in an order that does not depend on that of the rows
     views, n = ScaledViews(["whitened"], control), len(control)
-    folds = np.arange(n) % min(n, _FOLDS)
+    folds = np.arange(n) % min(n, _N_FOLDS)
     own = np.zeros((n, n))
     for pair in combinations(np.unique(folds), 2):
         within = np.isin(folds, pair)

@@ -32,9 +32,9 @@ ABOUT = {
     "dates": "Dates of measurement",
     "quality_control": "Quality-control glass",
 }
-FAR = 8.0  # robust standard deviations from the median: an outlying source or replicate
-FACTOR = 50.0  # between the medians of two tables: different units
-LEVEL = 0.01  # of the test of drift, over all variables
+OUTLYING_DEVIATION = 8.0  # robust standard deviations from the median: an outlying source or replicate
+FACTOR_OF_UNITS = 50.0  # between the medians of two tables: different units
+DRIFT_LEVEL = 0.01  # of the test of drift, over all variables
 
 
 @dataclass(frozen=True)
@@ -375,13 +375,13 @@ class Database:
         ):
             spread = 1.4826 * np.nanmedian(np.where(distance > 0, distance, np.nan), axis=0)
             with np.errstate(invalid="ignore"):
-                row, column = np.nonzero(distance > FAR * np.where(spread > 0, spread, np.inf))
+                row, column = np.nonzero(distance > OUTLYING_DEVIATION * np.where(spread > 0, spread, np.inf))
             if len(row):
                 counts = {
                     self.variables[j]: int(n) for j, n in zip(*np.unique(column, return_counts=True), strict=True)
                 }
                 far = tuple(dict.fromkeys(map(str, names[row])))
-                found.append(Finding(check, {"far": FAR, "by_variable": counts}, far, tuple(counts)))
+                found.append(Finding(check, {"far": OUTLYING_DEVIATION, "by_variable": counts}, far, tuple(counts)))
         return found
 
     def _units(self) -> list[Finding]:
@@ -391,8 +391,10 @@ class Database:
         medians = self.frame[list(self.variables)].abs().groupby(table).median()
         if self.logged:
             medians = 10.0 ** self.frame[list(self.variables)].groupby(table).median()
-        apart = tuple(name for name in self.variables if medians[name].max() > FACTOR * medians[name].min() > 0)
-        return [Finding("units", {"factor": FACTOR}, variables=apart)] if apart else []
+        apart = tuple(
+            name for name in self.variables if medians[name].max() > FACTOR_OF_UNITS * medians[name].min() > 0
+        )
+        return [Finding("units", {"factor": FACTOR_OF_UNITS}, variables=apart)] if apart else []
 
     def _drift(self, scaled: Floats) -> list[Finding]:
         """Correlate fragments with the order of measurement, within their sources or, measured at once, between them.
@@ -411,7 +413,7 @@ class Database:
         frame, freedom = (centered, n - n_sources - 1) if within else (by_source.mean(), n_sources - 2)
         r = frame.corr("spearman")["order"].drop("order")
         p = 2 * t.sf(np.abs(r) * np.sqrt(freedom / np.maximum(1 - r**2, 1e-12)), freedom)
-        drifting = tuple(r.index[p <= LEVEL / len(p)])
+        drifting = tuple(r.index[p <= DRIFT_LEVEL / len(p)])
         return [Finding("drift", variables=drifting)] if drifting else []
 
     def _missing(self) -> list[Finding]:

@@ -16,10 +16,12 @@ from transvariation._typing import Floats, Indices
 from transvariation.subsample import subsample
 from transvariation.validation import as_rows, blocks, check_count, exponent_of
 
-_SUBSAMPLE = 2_000  # rows in which medoids are searched: the table of all distances has 32 MB
-_BLOCK = 2_000_000  # distances to the medoids held at a time
-_CACHED = 20_000  # distances between rows worked on at a time: they stay in the cache
-_EQUAL = 1e-9  # sums that differ by less than this share are equal: in rounded data, rounding errors must not decide
+_SUBSAMPLE_ROWS = 2_000  # rows in which medoids are searched: the table of all distances has 32 MB
+_BLOCK_DISTANCES = 2_000_000  # distances to the medoids held at a time
+_CACHED_DISTANCES = 20_000  # distances between rows worked on at a time: they stay in the cache
+_ROUNDING_ERROR = (
+    1e-9  # sums that differ by less than this share are equal: in rounded data, rounding errors must not decide
+)
 
 
 class Medoids(NamedTuple):
@@ -73,8 +75,8 @@ def find_medoids(X: Floats, n_clusters: int) -> Indices:
     >>> find_medoids(np.array([[0.0], [1.0], [2.0], [4.0]]), 1)
     array([2])
     """
-    if len(X) > _SUBSAMPLE:
-        drawn = subsample(X, _SUBSAMPLE)
+    if len(X) > _SUBSAMPLE_ROWS:
+        drawn = subsample(X, _SUBSAMPLE_ROWS)
         return drawn[find_medoids(X[drawn], n_clusters)]
     distinct = len(np.unique(X, axis=0))
     if check_count("n_clusters", n_clusters) > distinct:
@@ -103,7 +105,7 @@ def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
         return labels, np.ldexp(distance, exponent)
     order = np.lexsort(centers.T[::-1])
     labels, distance = np.empty(len(X), dtype=np.intp), np.empty(len(X))
-    for block in blocks(len(X), _BLOCK // len(centers)):
+    for block in blocks(len(X), _BLOCK_DISTANCES // len(centers)):
         between = cdist(X[block], centers[order])
         between.argmin(axis=1, out=labels[block])
         between.min(axis=1, out=distance[block])
@@ -118,7 +120,7 @@ def _build(distances: Floats, k: int) -> Indices:
         change = (np.minimum(distances, nearest) - nearest if chosen else distances).sum(axis=1)
         change[chosen] = np.inf
         best = change.min()
-        chosen.append(int(np.flatnonzero(change <= best + _EQUAL * abs(best))[-1]))
+        chosen.append(int(np.flatnonzero(change <= best + _ROUNDING_ERROR * abs(best))[-1]))
     return np.array(sorted(chosen), dtype=np.intp)
 
 
@@ -129,7 +131,7 @@ def _swap(distances: Floats, rows: Indices) -> Indices:
         label, first, second = _two_closest(distances[rows])
         change = _changes(distances, label, first, second, len(rows))
         change[rows] = np.inf
-        best, scale = change.min(), _EQUAL * first.sum()
+        best, scale = change.min(), _ROUNDING_ERROR * first.sum()
         if best >= -scale:
             return rows
         other, cluster = divmod(int(np.argmax(change.ravel() <= best + scale)), len(rows))
@@ -150,7 +152,7 @@ def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k
     """Compute how the sum of distances changes when a candidate (row) replaces a medoid (column)."""
     members = (label[:, None] == np.arange(k)).astype(float)
     change = np.empty((len(distances), k))
-    for block in blocks(len(distances), _CACHED // len(distances)):
+    for block in blocks(len(distances), _CACHED_DISTANCES // len(distances)):
         # The gain of each row from the candidate, and its loss if in addition its own medoid is removed.
         gain = np.minimum(distances[block], first)
         gain -= first

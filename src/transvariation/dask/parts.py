@@ -18,7 +18,7 @@ from transvariation.subsample import splitmix64
 from transvariation.validation import column_names
 
 BLOCK_ROWS = 2**18  # rows of a memory map that are read at once
-_ALL = 2**64 - 1
+_ALL_HASHES = 2**64 - 1
 
 Keys = NDArray[np.uint64]
 
@@ -63,7 +63,7 @@ class Sample:
     """
 
     def __init__(self, size: int):
-        self.size, self.limit = size, _ALL
+        self.size, self.limit = size, _ALL_HASHES
         self.pieces: list[tuple[Keys, Any]] = []
 
     def add(self, keys: Keys, rows: object) -> None:
@@ -102,7 +102,7 @@ def sample_rows(X: object, size: int) -> Any:
         lengths = compute(*map(delayed(len), parts)) if np.isnan(known).any() else known
         # Rows beyond this limit are certainly not kept; those below it are two to four times as many as wanted.
         n = int(sum(lengths))
-        limit = _ALL >> max(0, int(np.log2(max(n, 1) / size)) - 1)
+        limit = _ALL_HASHES >> max(0, int(np.log2(max(n, 1) / size)) - 1)
         starts = np.cumsum([0, *lengths])
         for keys, rows in compute(*map(partial(delayed(_thinned), limit=limit), parts, starts[:-1].tolist())):
             sample.add(keys, rows)

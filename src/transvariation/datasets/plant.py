@@ -17,7 +17,7 @@ FAULTS = {
     7: "bias of the reactor thermometer",
     8: "loss of feed",
 }
-_STEPS = 3  # of the integration per sample, one minute each
+_STEPS_PER_SAMPLE = 3  # of the integration per sample, one minute each
 _NOISE = {  # standard deviation of each sensor
     "feed flow": 0.05,
     "feed temperature": 0.3,
@@ -159,7 +159,7 @@ def _simulate(n: int, fault: int, onset: int, rng: np.random.Generator) -> np.nd
         water = moved / 10
         outlet = 10 + 0.3 * (level - 50)
         product = 10 + 0.2 * (tank - 50)
-        for _ in range(_STEPS):
+        for _ in range(_STEPS_PER_SAMPLE):
             reaction = rate * np.exp(4000 * (1 / 340 - 1 / T)) * c
             volume = 2 * level
             c, T, Tj = (

@@ -7,8 +7,8 @@ from transvariation.validation import check_count
 
 SCENARIOS = tuple("abcdefghi")
 
-_CORRELATION = 0.35
-_BOX = 3.0  # interquartile ranges from the median to each side of the box of scenarios (e) to (h)
+_TARGET_CORRELATION = 0.35
+_BOX_RANGES = 3.0  # interquartile ranges from the median to each side of the box of scenarios (e) to (h)
 # The paper gives neither radius nor angles of the bananas: these are the customary ones, with a shorter non-target arc.
 _RADIUS, _NOISE = 5.0, 1.0
 _TARGET_ARC, _OTHER_ARC = 1.25 * np.pi, 0.75 * np.pi
@@ -86,13 +86,13 @@ _TRANSFORMS = (
 
 def _normal(n: int, rng: np.random.Generator) -> Floats:
     Z = rng.standard_normal((n, 2))
-    Z[:, 1] = _CORRELATION * Z[:, 0] + np.sqrt(1 - _CORRELATION**2) * Z[:, 1]
+    Z[:, 1] = _TARGET_CORRELATION * Z[:, 0] + np.sqrt(1 - _TARGET_CORRELATION**2) * Z[:, 1]
     return Z
 
 
 def _uniform_around(target: Floats, n: int, rng: np.random.Generator) -> Floats:
     lower, median, upper = np.quantile(target, [0.25, 0.5, 0.75], axis=0)
-    return median + _BOX * (upper - lower) * rng.uniform(-1, 1, size=(n, 2))
+    return median + _BOX_RANGES * (upper - lower) * rng.uniform(-1, 1, size=(n, 2))
 
 
 def _banana(n: int, arc: float, rng: np.random.Generator) -> Floats:

@@ -15,7 +15,7 @@ from transvariation._typing import Floats, RandomState
 from transvariation.parallel import run_in_threads
 from transvariation.validation import check_count
 
-_CHUNK = 1 << 17  # numbers held at a time while candidates are compared: they stay in the cache
+_BLOCK_VALUES = 1 << 17  # numbers held at a time while candidates are compared: they stay in the cache
 
 
 class Projections(NamedTuple):
@@ -129,7 +129,7 @@ def random_projections(
     deviations = np.ldexp(deviations, -exponent)
     streams = np.random.default_rng(rng).spawn(n_projections)
     per_candidate = n_components * max(X.shape)
-    step = max(1, _CHUNK // (n_candidates * per_candidate))
+    step = max(1, _BLOCK_VALUES // (n_candidates * per_candidate))
     pieces = [(deviations, streams[i : i + step], n_candidates, n_components) for i in range(0, n_projections, step)]
     chosen = run_in_threads(_best, pieces, n_jobs)
     matrices, spread = (np.concatenate(parts) for parts in zip(*chosen, strict=True))

@@ -28,14 +28,14 @@ _WeightedDifferences = tuple[Floats, Floats, float]
 
 FUNCTIONALS = ("correct", "ks")
 MAX_DIMENSION = 3
-_BLOCK = 1 << 18  # differences held at a time
+_BLOCK_DIFFERENCES = 1 << 18  # differences held at a time
 # By dimension: more samples than this are counted on a grid with so many points a side (H to 1e-5, in 3-D to 1e-3).
 _EXACT = {1: 500, 2: 1000, 3: 3000}
 _GRID = {1: 8192, 2: 512, 3: 96}
 # Where its cells would add more than this share to the pilot's variance, only the middle is counted, on a finer grid.
 _COARSEST = {1: 1e-4, 2: 5e-3, 3: 0.05}
 _FINE_GRID = {1: 1 << 16, 2: 1024, 3: 128}
-_REACH = 10.0  # pilot bandwidths; beyond, the kernel's derivatives are below 1e-15
+_KERNEL_REACH = 10.0  # pilot bandwidths; beyond, the kernel's derivatives are below 1e-15
 
 # What ks 1.14 does with its pilot "dscalar" in three dimensions, as measured from outside on 38 samples of 16 to 120
 # samples: g6 = A n^(-1/11) and g4 = (B / (n |trace|))^(1/9), with exponents 11.000000 and 9.000000.
@@ -202,9 +202,9 @@ class _Sample:
         if self.n <= _EXACT[self.p]:
             yield from _pairs(self.Z)
         elif self._width <= np.sqrt(3 * _COARSEST[self.p]) * g:
-            yield from _near(self._whole, self._width, _REACH * g)
+            yield from _near(self._whole, self._width, _KERNEL_REACH * g)
         else:
-            yield from self._far_and_near(np.sqrt(3 * _COARSEST[self.p]) * g, _REACH * g)
+            yield from self._far_and_near(np.sqrt(3 * _COARSEST[self.p]) * g, _KERNEL_REACH * g)
 
     @cached_property
     def _whole(self) -> Floats:
@@ -217,7 +217,7 @@ class _Sample:
         outside = np.asarray(distance > width * (_FINE_GRID[self.p] / 2 - 1))
         yield from _near(_autocorrelation(Z[~outside], width), width, reach)
         everyone, rows = cKDTree(Z), np.flatnonzero(outside)
-        step = max(1, _BLOCK // self.n)
+        step = max(1, _BLOCK_DIFFERENCES // self.n)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             met = cKDTree(Z[some]).sparse_distance_matrix(everyone, reach, output_type="ndarray")
@@ -229,7 +229,7 @@ def _pairs(Z: Floats) -> Iterator[_WeightedDifferences]:
     """Yield all differences. A pair counts twice: orders are even, both directions agree."""
     n, p = Z.shape
     yield np.zeros((1, p)), np.array([float(n)]), 0.0
-    rows = max(1, _BLOCK // n)
+    rows = max(1, _BLOCK_DIFFERENCES // n)
     for start in range(0, n - 1, rows):
         first, second = np.triu_indices(min(rows, n - start), 1, n - start)
         yield Z[start + first] - Z[start + second], np.full(len(first), 2.0), 0.0
@@ -268,8 +268,8 @@ def _near(pairs: Floats, width: float, reach: float) -> Iterator[_WeightedDiffer
     counts = pairs[tuple(steps.T)]  # negative steps count from the end, where the FFT puts them
     kept = counts > 0
     steps, counts = steps[kept] * width, counts[kept]
-    for start in range(0, len(counts), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, len(counts), _BLOCK_DIFFERENCES):
+        block = slice(start, start + _BLOCK_DIFFERENCES)
         # Sharing has variance f (1 - f) width^2, on average width^2 / 6, for either end of a difference.
         yield steps[block], counts[block], width**2 / 3
 

@@ -15,10 +15,10 @@ from transvariation.density.normal_boxes import log_box2, log_box3, log_interval
 from transvariation.validation import blocks
 
 MAX_EXACT_VARIABLES = 3  # correlated variables; more need quasi Monte Carlo
-_TOLERANCE = 1e-3
-_NEGLIGIBLE = -50.0  # log probabilities below which no digits are needed if any precision is accepted
-_FARTHEST = 1e6  # standard deviations, for three and more correlated variables
-_BLOCK = 1 << 15  # boxes times components at a time, so that the working arrays stay in the cache
+_RELATIVE_TOLERANCE = 1e-3
+_NEGLIGIBLE_LOG = -50.0  # log probabilities below which no digits are needed if any precision is accepted
+_FARTHEST_SIDE = 1e6  # standard deviations, for three and more correlated variables
+_BLOCK_BOXES = 1 << 15  # boxes times components at a time, so that the working arrays stay in the cache
 
 
 class TooManyVariables(ValueError):
@@ -163,7 +163,7 @@ def log_mixture_boxes(
     log_p, error = np.empty(len(lower)), np.empty(len(lower))
     for columns, rows in _by_bounded_columns(lower, upper):
         mixture = log_weights, means[:, columns], covs[..., columns[:, None], columns]
-        for block in blocks(len(rows), _BLOCK // len(means)):
+        for block in blocks(len(rows), _BLOCK_BOXES // len(means)):
             part = rows[block]
             low, high = lower[part][:, columns], upper[part][:, columns]
             log_p[part], error[part] = _log_mixture(*mixture, low, high, tolerance, seed)
@@ -283,7 +283,9 @@ def _log_standard(
     """Compute log probabilities and relative errors of standardised boxes in three or more variables."""
     p = len(corr)
     # Where squares of the sides leave no digits for the rest, farther makes no difference.
-    lower, upper = (np.where(np.isfinite(side), np.clip(side, -_FARTHEST, _FARTHEST), side) for side in (lower, upper))
+    lower, upper = (
+        np.where(np.isfinite(side), np.clip(side, -_FARTHEST_SIDE, _FARTHEST_SIDE), side) for side in (lower, upper)
+    )
     if p == 3:
         return log_box3(lower, upper, corr), np.zeros(len(lower))
     if p > MAX_VARIABLES:
@@ -292,5 +294,5 @@ def _log_standard(
             "reduce the variables first, or use a density of independent ones",
         )
     if tolerance is None:
-        return log_box_tilted(lower, upper, corr, tolerance=_TOLERANCE, seed=seed, negligible=_NEGLIGIBLE)
+        return log_box_tilted(lower, upper, corr, tolerance=_RELATIVE_TOLERANCE, seed=seed, negligible=_NEGLIGIBLE_LOG)
     return log_box_tilted(lower, upper, corr, tolerance=tolerance, seed=seed)

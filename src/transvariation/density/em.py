@@ -21,7 +21,7 @@ _EPS = float(np.finfo(float).eps)
 # nothing but rounding: of the component's own variance of that variable, or of that of all samples.
 COLLAPSED_SHARE = 1e-13
 SMALLEST_SIZE = float(np.sqrt(_EPS))
-_BATCH = 2**17  # components x samples that are fitted together: many calls' worth of work that fits into the cache
+_BATCH_SIZE = 2**17  # components x samples that are fitted together: many calls' worth of work that fits into the cache
 
 
 class Mixture(NamedTuple):
@@ -346,7 +346,7 @@ def search(
     batches: list[tuple[list[tuple[str, int]]]] = []
     done = 0
     while done < len(problems):
-        limit = _BATCH + (total[done - 1] if done else 0)
+        limit = _BATCH_SIZE + (total[done - 1] if done else 0)
         stop = max(done + 1, int(np.searchsorted(total, limit, side="right")))
         batches.append((problems[done:stop],))
         done = stop

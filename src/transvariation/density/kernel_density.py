@@ -19,7 +19,7 @@ from transvariation.density.gaussian import GaussianMixtureMixin, MixtureCompone
 from transvariation.validation import blocks, check_magnitude
 
 RULES = ("normal", "scott")
-_BLOCK = 1 << 16  # distances held at a time: they stay in the cache
+_BLOCK_DISTANCES = 1 << 16  # distances held at a time: they stay in the cache
 
 
 def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -> Floats:
@@ -132,7 +132,7 @@ def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
 
 def _log_sums(kernels: Floats, points: Floats) -> Floats:
     result = np.empty(points.shape[1])
-    for block in blocks(len(result), _BLOCK // kernels.shape[1]):
+    for block in blocks(len(result), _BLOCK_DISTANCES // kernels.shape[1]):
         exponents = -_distance2(points[:, block], kernels)
         top = exponents.max(axis=1)
         exponents -= top[:, None]

@@ -14,7 +14,7 @@ from transvariation._typing import Floats, Indices
 # Takes points of shape (len(rows), n) and the rows they belong to; returns the log integrand there.
 LogIntegrand = Callable[[Floats, Indices], Floats]
 
-_REACH = 32.0  # the integrand is followed down to e^-32 of its peak
+_LOG_REACH = 32.0  # the integrand is followed down to e^-32 of its peak
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 # Weights that continue the polynomial through the nodes of a panel to its lower end.
 _TO_THE_END = np.linalg.solve(np.polynomial.legendre.legvander(_NODES, 15).T, (-1.0) ** np.arange(16))
@@ -23,7 +23,7 @@ _EQUAL = [np.linspace(0, 1, n + 1) for n in (2, 4, 8, 16, 32, 64)]
 _HALVES = 0.5 ** np.arange(40, 0, -1)
 _ENDS = np.concatenate([[0.0], _HALVES, 1 - _HALVES[-2::-1], [1.0]])
 _SHRINKING = [np.interp(np.arange(0, 80 + 1 / n, 1 / n), np.arange(81), _ENDS) for n in (1, 2, 4, 8)]
-_UNSEEN = 1e-6  # of the peak: largest difference at an end between the integrand and its extrapolation
+_UNSEEN_SHARE = 1e-6  # of the peak: largest difference at an end between the integrand and its extrapolation
 _MAX_ROUNDS = 24
 _STRIDES = np.concatenate([-(3.0 ** np.arange(18, -3, -1)), [0.0], 3.0 ** np.arange(-2, 19)])
 _GRID = np.linspace(0, 1, 9)
@@ -66,7 +66,7 @@ def _refine(
             break
         value, unseen = _composite(f, left[rows], right[rows], peak[rows], rows, breaks)
         with np.errstate(invalid="ignore"):
-            going_on = (np.abs(value - result[rows]) > tolerance) | (unseen > _UNSEEN)
+            going_on = (np.abs(value - result[rows]) > tolerance) | (unseen > _UNSEEN_SHARE)
         result[rows] = value
         rows = rows[going_on]
     return rows
@@ -101,13 +101,13 @@ def _peak(f: LogIntegrand, lower: Floats, upper: Floats) -> tuple[Floats, Floats
 
 
 def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Floats, side: float) -> Floats:
-    """Compute a point where the integrand has fallen by _REACH, or the end of the range if that comes first."""
+    """Compute a point where the integrand has fallen by _LOG_REACH, or the end of the range if that comes first."""
     rows, inside, outside = np.arange(len(mode)), mode.copy(), mode.copy()
     step = np.maximum(width, 1e-13 * (1 + np.abs(mode)))
     for _ in range(_MAX_ROUNDS):
         x = mode[rows, None] + side * step[rows, None] * _DOUBLINGS
         x = np.maximum(x, limit[rows, None]) if side < 0 else np.minimum(x, limit[rows, None])
-        fallen = (f(x, rows) < peak[rows, None] - _REACH) | (x == limit[rows, None])
+        fallen = (f(x, rows) < peak[rows, None] - _LOG_REACH) | (x == limit[rows, None])
         first = np.argmax(fallen, axis=1)
         each = np.arange(len(rows))
         first = np.where(fallen.any(axis=1), first, len(_DOUBLINGS) - 1)
@@ -119,16 +119,16 @@ def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Fl
             break
     # The last doubling may have gone twice as far as needed: look in between.
     x = inside[:, None] + (outside - inside)[:, None] * _GRID[1:]
-    fallen = f(x, np.arange(len(mode))) < peak[:, None] - _REACH
+    fallen = f(x, np.arange(len(mode))) < peak[:, None] - _LOG_REACH
     return np.where(fallen.any(axis=1), x[np.arange(len(mode)), np.argmax(fallen, axis=1)], outside)
 
 
 def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: Indices) -> Floats:
-    """Compute exactly where the integrand has fallen by _REACH: a steep fall then begins right at the end."""
+    """Compute exactly where the integrand has fallen by _LOG_REACH: a steep fall then begins right at the end."""
     each, near, far = np.arange(len(rows)), mode, end
     for _ in range(12):
         x = near[:, None] + (far - near)[:, None] * _GRID
-        fallen = f(x, rows) < peak[:, None] - _REACH
+        fallen = f(x, rows) < peak[:, None] - _LOG_REACH
         first = np.where(fallen.any(axis=1), np.argmax(fallen, axis=1), len(_GRID) - 1)
         near, far = x[each, np.maximum(first - 1, 0)], x[each, first]
     return far

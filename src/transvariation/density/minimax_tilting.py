@@ -21,9 +21,9 @@ from scipy.special import logsumexp, ndtr, ndtri, ndtri_exp
 from transvariation._typing import Floats, Indices
 from transvariation.density.normal_boxes import log_interval
 
-_SHIFTS = 12
+_N_SHIFTS = 12
 _FIRST, _LAST = 64, 1 << 14  # lattice points per shift: from, to
-_BLOCK = 1 << 19  # boxes times lattice points held at a time
+_BLOCK_POINTS = 1 << 19  # boxes times lattice points held at a time
 _PRIMES = np.array([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97])
 MAX_VARIABLES = len(_PRIMES) + 1
 
@@ -59,7 +59,7 @@ def log_box_tilted(
     """
     log_p, error = np.full(len(lower), -np.inf), np.zeros(len(lower))
     rows = np.flatnonzero((lower < upper).all(axis=1))
-    step = max(1, _BLOCK // (_SHIFTS * _FIRST))
+    step = max(1, _BLOCK_POINTS // (_N_SHIFTS * _FIRST))
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
         boxes = _reorder(lower[block], upper[block], corr)
@@ -67,7 +67,7 @@ def log_box_tilted(
         n_points, left = _FIRST, np.arange(len(block))
         while len(left) and n_points <= _LAST:
             lattice = _lattice(n_points, lower.shape[1] - 1, seed)
-            size = max(1, _BLOCK // len(lattice))
+            size = max(1, _BLOCK_POINTS // len(lattice))
             for i in range(0, len(left), size):
                 part = left[i : i + size]
                 log_p[block[part]], error[block[part]] = _average(_take(boxes, part), mu[part], lattice)
@@ -171,8 +171,8 @@ def _saddle(boxes: _Boxes, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _lattice(n_points: int, d: int, seed: int) -> Floats:
-    """Make Richtmyer's lattice, folded to be periodic, under `_SHIFTS` random shifts: (shifts * points, d)."""
-    shifts = np.random.default_rng(seed).random((_SHIFTS, 1, d))
+    """Make Richtmyer's lattice, folded to be periodic, under `_N_SHIFTS` random shifts: (shifts * points, d)."""
+    shifts = np.random.default_rng(seed).random((_N_SHIFTS, 1, d))
     points = np.arange(1, n_points + 1)[:, None] * np.sqrt(_PRIMES[:d])
     lattice: Floats = np.abs(2 * ((points + shifts) % 1) - 1)
     return np.clip(lattice.reshape(-1, d), 1e-15, 1 - 1e-15)
@@ -193,10 +193,10 @@ def _average(boxes: _Boxes, mu: Floats, lattice: Floats) -> tuple[Floats, Floats
             z[j] = mu[:, [j]] + _quantile(lattice[:, j], a, b, log_p)
             log_weight += mu[:, [j]] * (mu[:, [j]] / 2 - z[j])
     # The mean of each shift, relative to the mean of all: their scatter estimates the error.
-    log_means = logsumexp(log_weight.reshape(m, _SHIFTS, -1), axis=2) - np.log(len(lattice) / _SHIFTS)
-    log_mean = logsumexp(log_means, axis=1) - np.log(_SHIFTS)
+    log_means = logsumexp(log_weight.reshape(m, _N_SHIFTS, -1), axis=2) - np.log(len(lattice) / _N_SHIFTS)
+    log_mean = logsumexp(log_means, axis=1) - np.log(_N_SHIFTS)
     scatter = np.exp(log_means - log_mean[:, None]).std(axis=1, ddof=1)
-    return log_mean, 3 * scatter / np.sqrt(_SHIFTS)
+    return log_mean, 3 * scatter / np.sqrt(_N_SHIFTS)
 
 
 def _quantile(share: Floats, a: Floats, b: Floats, log_p: Floats) -> Floats:

@@ -32,9 +32,9 @@ from transvariation.validation import blocks
 _LOG_2PI = float(np.log(2 * np.pi))
 _FARTHEST_1D = 1e150  # so that squares are numbers
 _FARTHEST_2D = 1e70  # so that squares of squares are numbers
-_REACH = 27.0  # the integrand is followed down to e^-27 of its start
-_POINTS = 1 << 17  # at a time, to bound the memory
-_NODES = 1 << 15  # nodes x points at a time, so that the working arrays stay in the cache
+_LOG_REACH = 27.0  # the integrand is followed down to e^-27 of its start
+_BLOCK_POINTS = 1 << 17  # at a time, to bound the memory
+_BLOCK_NODES = 1 << 15  # nodes x points at a time, so that the working arrays stay in the cache
 _BOXES_3D = 2048  # at a time; each needs some hundred bivariate ones
 _THIN_NODES, _THIN_WEIGHTS = (values / 2 for values in np.polynomial.legendre.leggauss(10))
 # From which A on how many Gauss-Legendre nodes give eleven digits; below 0.01 they are placed in log x.
@@ -93,7 +93,7 @@ def log_orthant2(h: Floats, k: Floats, rho: Floats | float) -> Floats:
     h, k, rho = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (h, k, rho)))
     shape, (h, k, rho) = h.shape, (v.reshape(-1) for v in (h, k, rho))
     result = np.empty(h.size)
-    for part in blocks(h.size, _POINTS):
+    for part in blocks(h.size, _BLOCK_POINTS):
         result[part] = _log_orthants(h[part], k[part], rho[part])
     return result.reshape(shape)
 
@@ -129,17 +129,17 @@ def _log_finite_orthants(h: Floats, k: Floats, rho: Floats) -> Floats:
 
 def _integral(A: Floats, B: Floats, w2: Floats) -> Floats:
     """Compute the integral over x of the module's docstring, for A >= B >= 0."""
-    # Where A v - B v / (1 + v) reaches _REACH for v = x^2 - 1: a quadratic equation, solved without cancellation.
-    slope = A - B - _REACH
-    root = np.sqrt(slope * slope + 4 * _REACH * A)
+    # Where A v - B v / (1 + v) reaches _LOG_REACH for v = x^2 - 1: a quadratic equation, solved without cancellation.
+    slope = A - B - _LOG_REACH
+    root = np.sqrt(slope * slope + 4 * _LOG_REACH * A)
     steep = slope > 0
-    v = np.where(steep, 2 * _REACH, root - slope) / np.where(steep, slope + root, 2 * np.maximum(A, 1e-60))
+    v = np.where(steep, 2 * _LOG_REACH, root - slope) / np.where(steep, slope + root, 2 * np.maximum(A, 1e-60))
     length = v / (1 + np.sqrt(1 + v))  # the range of x - 1, which may be tiny
     result = np.empty_like(A)
     below = np.inf
     for least, n_nodes in _CLASSES:
         chosen = np.flatnonzero((least <= A) & (below > A))
-        for part in blocks(len(chosen), _NODES // n_nodes):
+        for part in blocks(len(chosen), _BLOCK_NODES // n_nodes):
             rows = chosen[part]
             place = _log_nodes if least < _LOGARITHMIC_BELOW else _mobius_nodes
             result[rows] = _quadrature(A[rows], B[rows], w2[rows], *place(length[rows], n_nodes), n_nodes)
@@ -177,7 +177,7 @@ def _mobius_nodes(length: Floats, n_nodes: int) -> tuple[Floats, Floats]:
 
 def _log_nodes(length: Floats, n_nodes: int) -> tuple[Floats, Floats]:
     """Place x - 1 with t proportional to log x; beyond x = e^27 the factor 1 / x^2 leaves nothing. Also dx / dt."""
-    log_end = np.minimum(np.log1p(length), _REACH)
+    log_end = np.minimum(np.log1p(length), _LOG_REACH)
     x = np.exp(_unit_nodes(n_nodes) * log_end)
     return x - 1, x * log_end
 

@@ -23,9 +23,9 @@ Counts = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 _MAX_COMPILED = 12  # variables: the compiled kernel has a table of all 2^p orthants
-_MANY = 500  # more rows than this are worth preparations that take longer than counting few
-_BITS = 1 << 23  # in the bit sets of all variables
-_WORDS = 1 << 13  # in the sets that are intersected at once, which stay in the cache
+_MANY_ROWS = 500  # more rows than this are worth preparations that take longer than counting few
+_MAX_BITS = 1 << 23  # in the bit sets of all variables
+_BLOCK_WORDS = 1 << 13  # in the sets that are intersected at once, which stay in the cache
 
 
 class Transvariations(NamedTuple):
@@ -44,7 +44,7 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     Where `X` and `Z` hold the same rows, as when the training samples are scored, one sort serves both.
     """
     same = np.array_equal(X, Z)
-    if max(len(X), len(Z)) > _MANY:
+    if max(len(X), len(Z)) > _MANY_ROWS:
         # Freeing a large block makes the C library keep freed memory; otherwise every array is fetched page by page,
         # which takes as long as the counting itself.
         np.empty(1 << 21)
@@ -91,7 +91,7 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
 def _directions(up: Bools, down: Bools) -> tuple[Counts, Counts]:
     """List an object for each combination of directions, or every object, and the place of each in this list."""
     p, q = up.shape
-    if q <= _MANY or p >= 40:  # 3^40 is no 64-bit number
+    if q <= _MANY_ROWS or p >= 40:  # 3^40 is no 64-bit number
         return (every := np.arange(q)), every
     codes = 3 ** np.arange(p) @ (up.astype(np.int8) - down)
     _, first, place = np.unique(codes, return_index=True, return_inverse=True)
@@ -127,7 +127,7 @@ def count_in_boxes(order: Counts, bounds: Places, depth: int = 0) -> Counts:
     if not len(undecided):
         return counts
     bounds = bounds.take(undecided, axis=2)
-    if n * n * p <= _BITS:
+    if n * n * p <= _MAX_BITS:
         counts[undecided] = _count_with_sets(order, bounds)
         return counts
     counts[undecided] = 0
@@ -158,7 +158,7 @@ def _count_with_sets(order: Counts, bounds: Places) -> Counts:
     sets[np.arange(p)[:, None], np.arange(1, n + 1), bit >> 6] = np.uint64(1) << (bit & 63).astype(np.uint64)
     np.bitwise_or.accumulate(sets, axis=1, out=sets)
     counts = np.empty(bounds.shape[2], dtype=np.int64)
-    for some in blocks(len(counts), _WORDS // sets.shape[2]):
+    for some in blocks(len(counts), _BLOCK_WORDS // sets.shape[2]):
         common = np.bitwise_xor(*sets[0].take(bounds[:, 0, some], axis=0))
         for u in range(1, p):
             common &= np.bitwise_xor(*sets[u].take(bounds[:, u, some], axis=0))

@@ -16,12 +16,15 @@ from scipy.linalg.lapack import dposv
 from transvariation._typing import Floats
 from transvariation.validation import as_rows, blocks, exponent_beyond
 
-_LARGE = 20_000  # rows from which on Newton's method starts from the median of a subsample
-_SUBSAMPLE = 4_000
-_CHANCE, _ROUNDING = 5e-3, 1e-13  # accuracy, of the mean distance: what a subsample errs by anyway, and full precision
-_BLOCK = 8_192  # rows whose distances are held at a time: they stay in the cache
-_WIDE = 50  # variables from which on fewer rows than variables are handled in the span of the rows
-_TINIEST = float(np.finfo(float).tiny)
+_LARGE_SAMPLE = 20_000  # rows from which on Newton's method starts from the median of a subsample
+_SUBSAMPLE_ROWS = 4_000
+_SUBSAMPLE_ERROR, _ROUNDING_ERROR = (
+    5e-3,
+    1e-13,
+)  # accuracy, of the mean distance: what a subsample errs by anyway, and full precision
+_BLOCK_ROWS = 8_192  # rows whose distances are held at a time: they stay in the cache
+_WIDE_ROWS = 50  # variables from which on fewer rows than variables are handled in the span of the rows
+_SMALLEST_FLOAT = float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
 
 
@@ -66,11 +69,11 @@ def spatial_median_of_rows(X: Floats) -> Floats:
         return spatial_median_of_rows(X * unit) / unit
     if len(X) <= 2:
         return X[0] + (X[-1] - X[0]) / 2
-    if X.shape[1] > max(len(X), _WIDE):
+    if X.shape[1] > max(len(X), _WIDE_ROWS):
         return _in_span(X)
-    sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
+    sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE_ROWS)])
     start = np.sort(sub, axis=0)[[(len(sub) - 1) // 2, len(sub) // 2]].mean(axis=0)  # np.median takes longer
-    if len(X) > _LARGE:
+    if len(X) > _LARGE_SAMPLE:
         start = _newton(sub, start, exact=False)
     return _newton(np.ascontiguousarray(X), start)
 
@@ -111,7 +114,7 @@ class _Pass(NamedTuple):
 
 def _pass(X: Floats, y: Floats) -> _Pass:
     p = len(y)
-    sums = np.array([_sums(X[block], y) for block in blocks(len(X), _BLOCK)])
+    sums = np.array([_sums(X[block], y) for block in blocks(len(X), _BLOCK_ROWS)])
     position, square, ties = sums[:, -3:].T
     k = square.argmin()
     total = sums[:, :-3].sum(axis=0)
@@ -127,7 +130,7 @@ def _pass(X: Floats, y: Floats) -> _Pass:
         step=step,
         weight=float(total[1]),
         weight2=float(total[2]),
-        nearest=int(k * _BLOCK + position[k]),
+        nearest=int(k * _BLOCK_ROWS + position[k]),
         pull=float(ties[square == square[k]].sum() / np.sqrt(square[k])),
         at=int(total[3]),
     )
@@ -160,7 +163,7 @@ def _sums(X: Floats, y: Floats) -> Floats:
 def _newton(X: Floats, y: Floats, exact: bool = True) -> Floats:
     """Minimise the sum of distances from a start y; `exact` finds a median that is a data point as such."""
     here = _pass(X, y)
-    close = (_ROUNDING if exact else _CHANCE) * max(here.objective / len(X), _TINIEST)
+    close = (_ROUNDING_ERROR if exact else _SUBSAMPLE_ERROR) * max(here.objective / len(X), _SMALLEST_FLOAT)
     tried: set[bytes] = set()  # data points already known not to be the median
     for _ in range(_MAX_PASSES):
         step = here.step

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from transvariation._typing import Floats
 
-_FEWEST = 5  # values to fit a tail to, of ten and more
+_MIN_TAIL = 5  # values to fit a tail to, of ten and more
 
 
 def tail_transvariation_probability(
@@ -101,7 +101,7 @@ def fit_tail(x: ArrayLike, *, tail: float = 0.1, min_scale: float = 1e-3) -> Exp
             f"tail={tail!r} must lie in (0, 1); 0.1 fits the tail to the largest tenth of the known values"
         )
     x = np.sort(np.asarray(x))
-    n_tail = max(int(tail * len(x) + 1e-9), min(_FEWEST, len(x) // 2))
+    n_tail = max(int(tail * len(x) + 1e-9), min(_MIN_TAIL, len(x) // 2))
     start = float(x[max(len(x) - n_tail - 1, 0)])
     excess = x[np.searchsorted(x, start, side="right") :] - start
     mean = float(excess.mean(dtype=np.float64)) if len(excess) else 0.0

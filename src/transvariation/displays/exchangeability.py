@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-_SHOWN = 12  # features
-_SMALLEST = 1e-12  # p-value
+_FEATURES_SHOWN = 12  # features
+_SMALLEST_P = 1e-12  # p-value
 
 
 class ExchangeabilityDisplay:
@@ -89,14 +89,14 @@ class ExchangeabilityDisplay:
         for test in self.result.tests:
             name = test.feature or "all together"
             smallest[name] = min(smallest.get(name, 1.0), test.p_value)
-        shown = sorted(smallest, key=lambda name: smallest[name])[:_SHOWN]
+        shown = sorted(smallest, key=lambda name: smallest[name])[:_FEATURES_SHOWN]
         self.ax_ = ax = given_or_new(ax, 1.6 + 0.28 * len(shown))
         self.figure_ = ax.figure
         for k, kind in enumerate(dict.fromkeys(test.test for test in self.result.tests)):
             own = [
                 test for test in self.result.tests if test.test == kind and (test.feature or "all together") in shown
             ]
-            p = np.maximum([self.result.adjusted(test) for test in own], _SMALLEST)
+            p = np.maximum([self.result.adjusted(test) for test in own], _SMALLEST_P)
             rows = [shown.index(test.feature or "all together") for test in own]
             ax.scatter(p, rows, marker="osD^"[k % 4], color=CYCLE[k % len(CYCLE)], s=28, label=kind, zorder=2)
         ax.axvline(self.level, label=f"level {self.level:g}", **THRESHOLD)

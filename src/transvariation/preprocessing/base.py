@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats
 
-_GAP = 1.5  # times the median of the steps around it: a longer step is a gap
-_AROUND = 9  # steps
+_GAP_STEPS = 1.5  # times the median of the steps around it: a longer step is a gap
+_STEPS_AROUND = 9  # steps
 _NUMBER = re.compile(r"(?:^-)?\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -83,7 +83,11 @@ def segments(positions: Floats) -> list[slice]:
     """
     steps = np.abs(np.diff(positions))
     # Of the steps around: those of an axis that was converted, as wavenumbers to wavelengths, grow along it.
-    gaps = np.flatnonzero(steps > _GAP * median_filter(steps, _AROUND, mode="nearest")) if len(steps) else steps
+    gaps = (
+        np.flatnonzero(steps > _GAP_STEPS * median_filter(steps, _STEPS_AROUND, mode="nearest"))
+        if len(steps)
+        else steps
+    )
     edges = [0, *(gaps.astype(int) + 1).tolist(), len(positions)]
     return [slice(first, last) for first, last in pairwise(edges)]
 

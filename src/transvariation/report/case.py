@@ -70,10 +70,10 @@ from transvariation.report.wording.statements import (
 __all__ = ["write_report"]
 
 TITLE = "Comparison of recovered with control fragments"
-BESIDE = 4  # fragments side by side in the table of items
-STATED = 12  # fragments with a separate paragraph
-NAMED = 6  # variables in which a fragment differs by itself
-REGIONS = 5  # regions of a spectrum that are listed
+ITEMS_ABREAST = 4  # fragments side by side in the table of items
+FRAGMENTS_STATED = 12  # fragments with a separate paragraph
+VARIABLES_NAMED = 6  # variables in which a fragment differs by itself
+REGIONS_LISTED = 5  # regions of a spectrum that are listed
 BLANK = "______________________________"
 STATEMENTS = ("first_proposition", "second_proposition", "conditions", "would_change")  # have a place of their own
 
@@ -133,15 +133,17 @@ def _conclusions(result: CaseResult) -> Section:
     section = Section("Conclusions").strong(headline(result))
     for warning in warning_texts(result):
         section.note(warning)
-    frame, caption = conclusion_frame(result, NAMED), "Conclusion for each recovered fragment"
+    frame, caption = conclusion_frame(result, VARIABLES_NAMED), "Conclusion for each recovered fragment"
     if has_band(result) and result.excluded:
         found = zip(result.conclusions, frame[ALONE], strict=True)
         frame[ALONE] = [_region_list(c) or words for c, words in found]
         caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
     section.table(frame, caption, outcomes=[c.outcome for c in result.conclusions])
-    several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
+    several = (
+        len(result.conclusions) > FRAGMENTS_STATED
+    )  # of many fragments the table is enough, unless the evidence disagrees
     explained: set[str] = set()
-    for c in [c for c in result.conclusions if c.disagreements or not several][:STATED]:
+    for c in [c for c in result.conclusions if c.disagreements or not several][:FRAGMENTS_STATED]:
         stated = disagreement(c) if several else sentences(c, result)
         section.labelled(c.fragment, " ".join(words for words in stated if words not in explained))
         explained.update(disagreement(c)[1:])  # the reason, which is the same for many
@@ -167,7 +169,7 @@ def _conclusions(result: CaseResult) -> Section:
 def _region_list(c: Conclusion) -> str:
     """List the regions of an excluded fragment with their largest deviations."""
     regions = (c.regions or ()) if c.accepted is False else ()
-    return listed([f"{region} ({region.deviation:+.1f})" for region in regions], REGIONS)
+    return listed([f"{region} ({region.deviation:+.1f})" for region in regions], REGIONS_LISTED)
 
 
 def _items(result: CaseResult) -> Section:
@@ -186,7 +188,7 @@ def _items(result: CaseResult) -> Section:
             "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment "
             "means of the control, with the digits that the standard deviation of measurements supports."
         )
-        section.table(mean_frame(result, result.conclusions[:BESIDE]), "Mean ± standard deviation")
+        section.table(mean_frame(result, result.conclusions[:ITEMS_ABREAST]), "Mean ± standard deviation")
     names = " and ".join(strongest_variables(result))
     return section.figure(draw_fragments(result), f"Control and recovered fragments by {names}; dots are replicates.")
 

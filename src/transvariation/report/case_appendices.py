@@ -18,9 +18,9 @@ from transvariation.report.page import Section
 from transvariation.report.wording.numbers import format_p, plural
 from transvariation.report.wording.statements import SYSTEMS
 
-DETAILED = 60  # fragments with a table of reasons; the JSON file has all
-STRIPS = 10  # variables of a fragment that are drawn
-ABREAST = 6  # variables in one table of measurements
+FRAGMENTS_DETAILED = 60  # fragments with a table of reasons; the JSON file has all
+STRIPS_DRAWN = 10  # variables of a fragment that are drawn
+VARIABLES_ABREAST = 6  # variables in one table of measurements
 
 
 def lettered(appendices: Sequence[Section]) -> list[Section]:
@@ -66,7 +66,7 @@ def _fragments(result: CaseResult) -> Section:
     section = Section("fragments", new_page=True, folded=counted)
     digits = Digits(result)
     replicated = any(len(values) > 1 for each in inputs.known for values in each.measurements.values())
-    abreast = ABREAST if replicated else 2 * ABREAST
+    abreast = VARIABLES_ABREAST if replicated else 2 * VARIABLES_ABREAST
     for start in range(0, len(inputs.features), abreast):
         names = inputs.features[start : start + abreast]
         for words, fragments in (("Control fragments", inputs.known), ("Recovered fragments", result.conclusions)):
@@ -82,7 +82,7 @@ def _row(result: CaseResult, digits: Digits, fragment: Measured | Conclusion, na
 
 
 def _reasons(result: CaseResult) -> Section:
-    n = min(len(result.conclusions), DETAILED if len(result.inputs.features) <= MANY_VARIABLES else 1)
+    n = min(len(result.conclusions), FRAGMENTS_DETAILED if len(result.inputs.features) <= MANY_VARIABLES else 1)
     section = Section("variables", folded=plural(n, "recovered fragment"))
     digits = Digits(result)
     ordered = sorted(result.conclusions, key=lambda c: not c.differs)
@@ -92,7 +92,7 @@ def _reasons(result: CaseResult) -> Section:
         "The p-values of single variables are corrected for their number; the conclusion weighs all variables together."
     )
     for c in ordered[:n]:
-        more = f", the {STRIPS} most telling variables" if len(result.model.variables.used) > STRIPS else ""
+        more = f", the {STRIPS_DRAWN} most telling variables" if len(result.model.variables.used) > STRIPS_DRAWN else ""
         section.table(_strips(result, c, digits), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
     if len(ordered) > n:
         section.text(f"{len(ordered) - n} more fragments are in the JSON file only.")
@@ -102,7 +102,7 @@ def _reasons(result: CaseResult) -> Section:
 def _strips(result: CaseResult, c: Conclusion, digits: Digits) -> pd.DataFrame:
     intervals = {interval.element: interval for interval in c.intervals}
     rows = []
-    for r in c.reasons[:STRIPS]:
+    for r in c.reasons[:STRIPS_DRAWN]:
         known = known_values(result, r.variable)
         words = f"{r.side} the control mean" + (", differs by itself" if r.evidence else "")
         row = {

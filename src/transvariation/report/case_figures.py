@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LARGEST = 1e300  # axis lengths must stay finite
-PANELS = 3  # spectra drawn
-COLUMNS = 6  # sources beside each other in the acceptance plot
+LARGEST_LENGTH = 1e300  # axis lengths must stay finite
+SPECTRA_DRAWN = 3  # spectra drawn
+SOURCES_ABREAST = 6  # sources beside each other in the acceptance plot
 MIN_FRAGMENTS_PLOTTED = 10  # recovered fragments; of fewer, the number of extreme p-values says nothing
-NAMED = 40  # excluded fragments named in the acceptance plot of distances
-LABELLED = 12  # recovered fragments named in the figure
+EXCLUDED_NAMED = 40  # excluded fragments named in the acceptance plot of distances
+RECOVERED_NAMED = 12  # recovered fragments named in the figure
 WIDTH, HEIGHT, PAD = 260, 26, 12
-TICKS = 200  # more control values are thinned to quantiles
+MAX_TICKS = 200  # more control values are thinned to quantiles
 
 
 def strongest_variables(result: CaseResult) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def draw_fragments(result: CaseResult) -> Figure:
         if not fragments:
             continue
         level = 0.0 if label == "control" else 1.0
-        rows = [np.clip([m[name] for name in names], -LARGEST, LARGEST) for _, m in fragments]
+        rows = [np.clip([m[name] for name in names], -LARGEST_LENGTH, LARGEST_LENGTH) for _, m in fragments]
         rows = [row if len(names) > 1 else np.vstack([row, np.full(row.shape[1], level)]) for row in rows]
         means = np.array([row.mean(axis=1) for row in rows])
         several = np.hstack([row for row in rows if row.shape[1] > 1] or [np.empty((2, 0))])
@@ -70,7 +70,7 @@ def draw_fragments(result: CaseResult) -> Figure:
             "zorder": 3,
         }
         ax.scatter(means[:, 0], means[:, 1], label=label, **look)
-        if label != "control" and len(result.conclusions) <= LABELLED:
+        if label != "control" and len(result.conclusions) <= RECOVERED_NAMED:
             for place, ((name, _), at) in enumerate(zip(fragments, means, strict=True)):
                 above = 5 if place % 2 else -11  # names of neighbours should not lie on each other
                 ax.annotate(name, at, (5, above), textcoords="offset points", fontsize=8, **PLAIN)
@@ -100,7 +100,7 @@ def draw_spectra(result: CaseResult) -> Figure:
 
     spectra = spectra_of(result)
     ordered = sorted(result.conclusions, key=lambda c: (1.0 if c.p_value is None else c.p_value, -len(c.regions or ())))
-    panels = {wrapped(c.fragment, 60): c.spectrum for c in ordered[:PANELS]}
+    panels = {wrapped(c.fragment, 60): c.spectrum for c in ordered[:SPECTRA_DRAWN]}
     gap = len(spectra.axis) // 100
     return spectrum_figure(spectra.band(result.model.sensitivity_used), panels, spectra.axis, gap=gap)
 
@@ -125,7 +125,7 @@ def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
     """Group the p-values of the recovered fragments by source, where there are a few sources."""
     p_values = [c.p_value for c in result.conclusions if c.p_value is not None]
     sources = [c.source for c in result.conclusions if c.p_value is not None]
-    if not 1 < len(set(sources)) <= COLUMNS:
+    if not 1 < len(set(sources)) <= SOURCES_ABREAST:
         return {"recovered": p_values}
     return {str(source): [p for p, s in zip(p_values, sources, strict=True) if s == source] for source in sources}
 
@@ -148,7 +148,7 @@ def draw_distance_plot(result: CaseResult) -> Figure:
     groups: list[tuple[str, Any, bool, list[str]]] = [("control", found.control, True, [""] * len(found.control))]
     for against, words in enumerate(outcome_words(result)):
         at = [i for i, c in enumerate(result.conclusions) if _is_against(c) == bool(against)]
-        named = bool(against) and len(at) <= NAMED
+        named = bool(against) and len(at) <= EXCLUDED_NAMED
         names = [wrapped(result.conclusions[i].fragment, 20) if named else "" for i in at]
         if at:
             groups.append((f"recovered, {words}", [found.recovered[i] for i in at], not against, names))
@@ -206,8 +206,8 @@ def strip_svg(control: ArrayLike, value: float, evidence: bool) -> str:
     The scale spans the control values and half their range on either side; a value beyond is drawn as an arrow.
     """
     known = np.sort(np.asarray(control, dtype=float))
-    if len(known) > TICKS:
-        known = np.quantile(known, np.linspace(0, 1, TICKS))
+    if len(known) > MAX_TICKS:
+        known = np.quantile(known, np.linspace(0, 1, MAX_TICKS))
     spread = known[-1] - known[0] or max(abs(known[0]), 1.0) * 1e-3
     low, high = known[0] - spread / 2, known[-1] + spread / 2
 

@@ -30,10 +30,10 @@ from transvariation.report.wording.notices import step_text
 from transvariation.report.wording.statements import headline
 from transvariation.tables.problems import printable_text
 
-SHOWN = 4  # variables in which a fragment differs by itself
-NOTES = 6  # notes on the tables
+VARIABLES_NAMED = 4  # variables in which a fragment differs by itself
+NOTES_PRINTED = 6  # notes on the tables
 WHOLE = ("fragment", "p-value", "likelihood ratio")  # columns whose cells are never divided
-NARROW = 80  # columns; a narrower screen gets a list instead of a table
+NARROW_COLUMNS = 80  # columns; a narrower screen gets a list instead of a table
 
 
 def judge_case(
@@ -119,14 +119,14 @@ def _show_case(result: CaseResult, console: Console) -> None:
     print_line(console, headline(result), style="bold")
     for warning in warning_texts(result):
         print_line(console, f"Warning: {warning}")
-    _print_frame(console, conclusion_frame(result, SHOWN), [[c.outcome] for c in result.conclusions])
+    _print_frame(console, conclusion_frame(result, VARIABLES_NAMED), [[c.outcome] for c in result.conclusions])
     for line in (*disagreement_lines(result), *fact_lines(result)):
         print_line(console, line)
     notes = note_lines(result)
-    for note in notes[:NOTES]:
+    for note in notes[:NOTES_PRINTED]:
         print_line(console, f"Note: {note}")
-    if len(notes) > NOTES:
-        print_line(console, f"{len(notes) - NOTES} more notes are in the report.")
+    if len(notes) > NOTES_PRINTED:
+        print_line(console, f"{len(notes) - NOTES_PRINTED} more notes are in the report.")
 
 
 def _show_matrix(result: CaseResult, console: Console) -> None:
@@ -155,7 +155,7 @@ def _print_frame(console: Console, frame: pd.DataFrame, outcomes: Sequence[Seque
     The first column names the fragments; the outcomes are those of the columns after it.
     """
     names = list(frame.columns)
-    if console.width < NARROW:
+    if console.width < NARROW_COLUMNS:
         for first, *cells in frame.itertuples(index=False):
             pairs = zip(names[1:], cells, strict=True)
             parts = [cell if name == "conclusion" else f"{name} {cell}" for name, cell in pairs if cell]

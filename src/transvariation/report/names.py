@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PLAIN: dict[str, Any] = {"parse_math": False}  # a name with two dollar signs is not a formula
-LETTER = 6.0  # approximate width of a letter in points
+LETTER_WIDTH = 6.0  # approximate width of a letter in points
 
 
 def wrapped(name: object, width: int = 36) -> str:
@@ -35,4 +35,4 @@ def label_ticks(ax: "Axes", at: Sequence[int], names: Iterable[object]) -> None:
     longest = max((len(line) for label in labels for line in label.splitlines()), default=0)
     available = ax.bbox.width / ax.figure.dpi * 72 / max(len(labels), 1)
     rotated: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(at, labels, **PLAIN, **(rotated if LETTER * longest > available else {}))
+    ax.set_xticks(at, labels, **PLAIN, **(rotated if LETTER_WIDTH * longest > available else {}))

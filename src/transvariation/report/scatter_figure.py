@@ -20,7 +20,7 @@ MARKS: dict[str, dict[str, Any]] = {
     "recovered, accepted": figure_style.FOREIGN_ACCEPTED,
     "recovered, rejected": figure_style.FOREIGN,
 }
-_MOST = 250  # values in a variable; with more the even lines are narrow enough
+_MANY_VALUES = 250  # values in a variable; with more the even lines are narrow enough
 
 
 def draw_plane(ax: Axes, classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None) -> Any:
@@ -83,5 +83,5 @@ def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300) -> list[n
         even = np.linspace(values.min() - margin, values.max() + margin, steps + 1)
         some = np.unique(through[(through > even[0]) & (through < even[-1])])
         between = (some[1:] + some[:-1]) / 2
-        lines.append(even if len(some) > _MOST else np.unique(np.concatenate([even, some, between])))
+        lines.append(even if len(some) > _MANY_VALUES else np.unique(np.concatenate([even, some, between])))
     return lines

@@ -9,8 +9,8 @@ import pandas as pd
 Tabular = TypeVar("Tabular", pd.Series, pd.DataFrame)
 
 TOCCS = ["TOCC_df", "TOCC_db", "PAM-TOCC_df"]
-NOMINAL = 0.9  # sensitivity
-COMPARABLE = 0.05  # two median specificities this close are called comparable
+NOMINAL_SENSITIVITY = 0.9  # sensitivity
+COMPARABLE_GAP = 0.05  # two median specificities this close are called comparable
 SETTING = ["scenario", "shift", "size"]
 
 
@@ -47,13 +47,13 @@ def _never_worse(medians: pd.DataFrame) -> list[Claim]:
     claims = []
     for method in TOCCS:
         ahead = medians[method] - best_competitor
-        fine = ahead >= -COMPARABLE
+        fine = ahead >= -COMPARABLE_GAP
         scenario, shift, size = ahead.index[int(ahead.argmin())]
         claims.append(
             Claim(
                 f"{method} is better than or comparable with every competitor in all settings",
                 bool(fine.all()),
-                f"in {fine.sum()} of {len(fine)} settings its median specificity is at most {COMPARABLE:.2f} below "
+                f"in {fine.sum()} of {len(fine)} settings its median specificity is at most {COMPARABLE_GAP:.2f} below "
                 f"that of the best competitor; largest difference {ahead.min():+.2f} in scenario ({scenario}), "
                 f"shift {shift:g}, n = {size}",
             )
@@ -186,7 +186,7 @@ def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict
 
 def _reached(reached: Tabular) -> Tabular:
     """Return where the nominal sensitivity is reached, also where a mean misses it by its last digit."""
-    return reached.round(12) >= NOMINAL
+    return reached.round(12) >= NOMINAL_SENSITIVITY
 
 
 def listed(values: pd.Series) -> str:

@@ -72,8 +72,8 @@ REDUCTIONS: dict[str, Callable[[], Reducer]] = {
     "kappa-VIP": lambda: VIPSelector(2, kappa=0.5, random_state=0),
 }
 N_SEEDS = 20
-FOLDS = 10
-SENSITIVITY = 0.9
+N_FOLDS = 10
+NOMINAL_SENSITIVITY = 0.9
 
 
 def correlations() -> pd.DataFrame:
@@ -106,7 +106,7 @@ class GlassStudy:
 
     def folds(self) -> list[tuple[str, int, int]]:
         """List the folds of held-out fragments by split and number."""
-        return [("unseen", repeat, fold) for repeat in range(self.repeats) for fold in range(FOLDS)]
+        return [("unseen", repeat, fold) for repeat in range(self.repeats) for fold in range(N_FOLDS)]
 
     def checkpoint(self, directory: Path) -> Checkpoint:
         """Open the file of results in a folder."""
@@ -195,8 +195,8 @@ def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, object]]:
 
     Reduction, classifier and threshold are fitted in every fold, the reduction also in every fold of the calibration.
     """
-    splitter = RepeatedKFold(n_splits=FOLDS, n_repeats=repeat + 1, random_state=0)
-    return _fold(*list(splitter.split(load_glass().control))[repeat * FOLDS + fold])
+    splitter = RepeatedKFold(n_splits=N_FOLDS, n_repeats=repeat + 1, random_state=0)
+    return _fold(*list(splitter.split(load_glass().control))[repeat * N_FOLDS + fold])
 
 
 def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, object]]:
@@ -213,8 +213,8 @@ def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, object]]:
             scores, of_unseen, of_others = (model.score_samples(table) for table in whole)
             held_out = np.concatenate([_held_out_scores(classifier(), *part) for part in inner])
             thresholds = {
-                "resubstitution": conformal_threshold(scores, SENSITIVITY),
-                "cv": conformal_threshold(held_out, SENSITIVITY, held_out=True),
+                "resubstitution": conformal_threshold(scores, NOMINAL_SENSITIVITY),
+                "cv": conformal_threshold(held_out, NOMINAL_SENSITIVITY, held_out=True),
             }
             for calibration, threshold in thresholds.items():
                 outcomes.append(

@@ -25,10 +25,10 @@ from transvariation.tocc import TOCC
 SCENARIOS = "abcdefghi"
 SHIFTED = "abcd"  # scenarios whose non-targets have a shift
 N_FRESH = 1_000  # new target samples on which a classifier is evaluated
-SENSITIVITY = 0.9
+NOMINAL_SENSITIVITY = 0.9
 SVDD_WEIGHT = 0.1  # the largest weight of a target sample: at least ten are needed
 SMALLEST = round(1 / SVDD_WEIGHT)
-FARTHEST = 1e6  # every classifier detects such a shift, and squares of much larger ones overflow
+FARTHEST_SHIFT = 1e6  # every classifier detects such a shift, and squares of much larger ones overflow
 
 
 def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
@@ -92,7 +92,7 @@ def run_task(
 
 def _outcome(classifier: OneClassClassifier, target: np.ndarray, other: np.ndarray, fresh: np.ndarray) -> Outcome:
     start = process_time()
-    classifier.set_params(sensitivity=SENSITIVITY).fit(target)
+    classifier.set_params(sensitivity=NOMINAL_SENSITIVITY).fit(target)
     sensitivity = float(np.mean(classifier.predict(target) == 1))
     scores_other, scores_fresh = classifier.score_samples(other), classifier.score_samples(fresh)
     seconds = process_time() - start
@@ -100,7 +100,7 @@ def _outcome(classifier: OneClassClassifier, target: np.ndarray, other: np.ndarr
         specificity=float(np.mean(scores_other < classifier.offset_)),
         sensitivity=sensitivity,
         fresh_sensitivity=float(np.mean(scores_fresh >= classifier.offset_)),
-        fresh_specificity=specificity_at_sensitivity(scores_fresh, scores_other, SENSITIVITY),
+        fresh_specificity=specificity_at_sensitivity(scores_fresh, scores_other, NOMINAL_SENSITIVITY),
         auc=auc(scores_fresh, scores_other),
         seconds=seconds,
     )
@@ -121,8 +121,8 @@ class Study:
         if min(self.sizes) < SMALLEST:
             raise ValueError(f"sizes={min(self.sizes)} is too small: SVDD needs at least {SMALLEST} target samples")
         for shift in self.shifts:
-            if not shift <= FARTHEST:
-                raise ValueError(f"shifts={shift} is too large: at most {FARTHEST:.0f}; 1 is small, 2 is large")
+            if not shift <= FARTHEST_SHIFT:
+                raise ValueError(f"shifts={shift} is too large: at most {FARTHEST_SHIFT:.0f}; 1 is small, 2 is large")
 
     def tasks(self) -> list[tuple[str, int, float, int]]:
         """List the data sets."""

@@ -12,8 +12,8 @@ from transvariation.tables.cells import Column, explain, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.headers import MIN_POSITIONS, split_unit
 
-COARSEST = 5.0  # times the wanted step: a wider gap between positions is a band that was not measured
-COARSER = 1.1  # times the wanted step: between such positions a spectrum is not known as well as the wanted ones
+COARSEST_STEP = 5.0  # times the wanted step: a wider gap between positions is a band that was not measured
+COARSER_STEP = 1.1  # times the wanted step: between such positions a spectrum is not known as well as the wanted ones
 _POSITION = re.compile(
     r"(\D*?)([-+]?[0-9]{1,12}(?:[.,][0-9]{1,12})?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE
 )
@@ -93,9 +93,9 @@ def find_resampling(grid: Grid, wanted: Sequence[str], *, all_needed: bool) -> t
     around = here[(here >= inside[:1].sum() - step) & (here <= inside[-1:].sum() + step)]
     gaps = np.diff(around)
     is_covered = len(inside) == len(there) if all_needed else 2 * len(inside) >= len(there)
-    if is_covered and len(gaps) and gaps.max() <= COARSEST * step and not own.keys() >= set(inside):
+    if is_covered and len(gaps) and gaps.max() <= COARSEST_STEP * step and not own.keys() >= set(inside):
         lacking = {names[x] for x in set(there) - set(inside)}
-        if np.median(gaps) > COARSER * step:
+        if np.median(gaps) > COARSER_STEP * step:
             if all_needed:
                 raise grid.problems.stop("coarse-axis", step=float(np.median(gaps)), other=float(step))
             grid.problems.note("coarser", **params)

@@ -8,8 +8,8 @@ from typing import Any
 
 from transvariation.tables.messages import MESSAGES, REMEDIES
 
-COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
-SHOWN = 20
+MAX_COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
+PROBLEMS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -167,12 +167,12 @@ class TableError(ValueError):
         str
             One line per problem.
         """
-        lines, n = [problem.located(remedies) for problem in self.problems[:SHOWN]], len(self.problems)
+        lines, n = [problem.located(remedies) for problem in self.problems[:PROBLEMS_SHOWN]], len(self.problems)
         if n == 1 and not self.stopped:
             return lines[0]
         tables = "tables" if len({problem.table for problem in self.problems}) > 1 else "table"
         lines.insert(0, f"{'more than ' if self.stopped else ''}{n} problems in the {tables}:")
-        lines += [f"and {n - SHOWN} more"] if n > SHOWN else []
+        lines += [f"and {n - PROBLEMS_SHOWN} more"] if n > PROBLEMS_SHOWN else []
         return "\n  ".join(lines + (["(reading stopped here)"] if self.stopped else []))
 
 
@@ -188,13 +188,13 @@ class Problems:
         self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: Any
     ) -> None:
         """Record what makes the table unusable; give up when there are too many to be of use."""
-        if len(self.problems) >= COLLECTED:
+        if len(self.problems) >= MAX_COLLECTED:
             raise TableError(self.problems, stopped=True)
         self.problems.append(Problem(code, self.table, row, column, params, remedy))
 
     def note(self, code: str, row: int | None = None, column: str | None = None, **params: Any) -> None:
         """Record what was understood or not used."""
-        if len(self.notes) < COLLECTED:
+        if len(self.notes) < MAX_COLLECTED:
             self.notes.append(Problem(code, self.table, row, column, params))
 
     def stop(self, code: str, *place: Any, **params: Any) -> TableError:

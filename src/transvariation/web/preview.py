@@ -17,14 +17,14 @@ from transvariation.tables.opening import opened
 from transvariation.tables.settings import TableSettings
 
 FIRST_ROWS = 8
-PLACES = 12  # further rows shown because they have problems
-COLUMNS = 40  # of a wider table only some columns and those with problems are shown
+PROBLEM_ROWS = 12  # further rows shown because they have problems
+MAX_COLUMNS = 40  # of a wider table only some columns and those with problems are shown
 FIRST_COLUMNS = 8  # of a wider table
-NOTES = 40
-CELL = 60  # characters of a cell
-LINES = 12  # spectra drawn of each kind
-POINTS = 400  # of a line
-GAP = 3.0  # times the usual step of the axis: there a line is interrupted
+MAX_NOTES = 40
+CELL_CHARACTERS = 60  # characters of a cell
+SPECTRA_DRAWN = 12  # spectra drawn of each kind
+POINTS_DRAWN = 400  # of a line
+GAP_STEPS = 3.0  # times the usual step of the axis: there a line is interrupted
 
 
 AXIS_NAME = "wavelength, wavenumber or shift"
@@ -54,19 +54,21 @@ def show_table(table: Table, which: str, *, spectral: bool) -> dict[str, Any]:
     The roles of the positions of a spectrum are not listed.
     """
     noted = {note.row for note in table.notes if note.row is not None}
-    chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST_ROWS or row in noted][: FIRST_ROWS + PLACES]
+    chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST_ROWS or row in noted][
+        : FIRST_ROWS + PROBLEM_ROWS
+    ]
     headers = [table.headers[name] for name in table.features]
-    wide = len(headers) > COLUMNS
+    wide = len(headers) > MAX_COLUMNS
     marked = {note.column for note in table.notes if note.row is not None}
-    seen = [j for j, title in enumerate(headers) if not wide or j < FIRST_COLUMNS or title in marked][:COLUMNS]
+    seen = [j for j, title in enumerate(headers) if not wide or j < FIRST_COLUMNS or title in marked][:MAX_COLUMNS]
     titles = [headers[j] for j in seen]
     notes = [note for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
-    more = [f"{len(notes) - NOTES} further notes"] if len(notes) > NOTES else []
+    more = [f"{len(notes) - MAX_NOTES} further notes"] if len(notes) > MAX_NOTES else []
     summary = table.summary()
     labels = {column: role for column, role in table.roles.items() if role != "measurement"}
     return {name: summary[name] for name in ("file", "objects", "sources", "fragments")} | {
         "title": said(table_title(which, summary, len(chosen), (len(seen), len(headers)))),
-        "notes": [said(located_text(note, "page")) for note in notes[:NOTES]] + more,
+        "notes": [said(located_text(note, "page")) for note in notes[:MAX_NOTES]] + more,
         "columns": list(labels if spectral else table.roles),
         "labels": labels,
         "header": ["row name", *titles],
@@ -82,14 +84,14 @@ def show_problems(
 ) -> dict[str, Any]:
     """Return the rows of a file that have problems, as they are in the file; none if it cannot be opened."""
     ours = [problem for problem in problems if problem.table == name]
-    wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PLACES]
+    wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PROBLEM_ROWS]
     columns: list[str] = []
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
         with opened(content, name, limits, settings) as grid:
             columns = header = [str(cell) for cell in grid.header]
-            seen = [j for j in range(len(header)) if _shown(j, header, ours)][:COLUMNS]
+            seen = [j for j in range(len(header)) if _shown(j, header, ours)][:MAX_COLUMNS]
             for block in grid.blocks() if wanted else ():
                 for i in np.flatnonzero(np.isin(block.rows, wanted)):
                     cells = [_text(block.columns[j][int(i)]) for j in seen]
@@ -103,14 +105,14 @@ def show_problems(
     return {
         "file": name,
         "columns": columns,
-        "header": [title[:CELL] for title in header],
+        "header": [title[:CELL_CHARACTERS] for title in header],
         "faulty": faulty,
         "rows": rows,
     }
 
 
 def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:
-    return len(header) <= COLUMNS or j == 0 or any(problem.column == header[j] for problem in problems)
+    return len(header) <= MAX_COLUMNS or j == 0 or any(problem.column == header[j] for problem in problems)
 
 
 def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> dict[str, Any]:
@@ -127,25 +129,25 @@ def _number(value: float) -> str:
 
 def _text(cell: object) -> str:
     text = "" if cell is None else str(cell)
-    return text if len(text) <= CELL else text[: CELL - 1] + "…"
+    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
 
 
 def some(n: int) -> list[int]:
-    """Choose up to `LINES` of n spectra, evenly."""
-    return np.unique(np.linspace(0, n - 1, min(n, LINES)).round().astype(int)).tolist()
+    """Choose up to `SPECTRA_DRAWN` of n spectra, evenly."""
+    return np.unique(np.linspace(0, n - 1, min(n, SPECTRA_DRAWN)).round().astype(int)).tolist()
 
 
 def segments(axis: Floats, lines: Floats) -> list[dict[str, Any]]:
-    """Return lines over an axis, in one part for each range of it, with at most `POINTS` points together.
+    """Return lines over an axis, in one part for each range of it, with at most `POINTS_DRAWN` points together.
 
     Of a longer line the smallest and the largest value of every interval are kept, so that no peak is lost.
     """
     order = np.argsort(axis)
     axis, lines = axis[order], np.atleast_2d(lines)[:, order]
     steps = np.diff(axis)
-    breaks = np.flatnonzero(steps > GAP * np.median(steps if len(steps) else 0)) + 1
+    breaks = np.flatnonzero(steps > GAP_STEPS * np.median(steps if len(steps) else 0)) + 1
     parts = zip(np.split(axis, breaks), np.split(lines, breaks, axis=1), strict=True)
-    share = POINTS / len(axis)
+    share = POINTS_DRAWN / len(axis)
     thin = (_thinned(part, values, max(round(share * len(part)), 2)) for part, values in parts)
     return [{"axis": rounded(x, 7), "lines": [rounded(line) for line in y]} for x, y in thin]
 

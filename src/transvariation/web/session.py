@@ -34,7 +34,7 @@ from transvariation.web.views import VIEWS, matrix
 
 # A browser shows all of this at once: less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
-FEW = 40  # positions of a spectrum that can be chosen one by one
+FEW_POSITIONS = 40  # positions of a spectrum that can be chosen one by one
 MAX_PROBLEMS = 200
 EXAMPLE = {"control": "windows.csv", "recovered": "recovered.csv"}  # the tables of the demonstration
 
@@ -157,7 +157,7 @@ class Session:
         with self._speaking(settings, tables):
             return {
                 "words": settings.words_for(axis is not None),
-                "features": list(tables.features) if axis is None or len(axis) <= FEW else [],
+                "features": list(tables.features) if axis is None or len(axis) <= FEW_POSITIONS else [],
                 "axis": None if axis is None else [float(axis.min()), float(axis.max())],
                 "tables": {which: show_table(each, which, spectral=axis is not None) for which, each in shown.items()},
                 "warnings": spoken([*(caution_text(each, settings) for each in equal), *doubts]),

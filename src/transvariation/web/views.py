@@ -66,8 +66,8 @@ from transvariation.report.wording.statements import (
 )
 from transvariation.web.preview import AXIS_NAME, segments, some
 
-NAMED = 4  # variables in which a fragment differs by itself, in the table of conclusions
-REASONS = 40  # variables or regions in the evidence on a fragment
+VARIABLES_NAMED = 4  # variables in which a fragment differs by itself, in the table of conclusions
+REASONS_LISTED = 40  # variables or regions in the evidence on a fragment
 
 
 def view(result: CaseResult) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _columns(result: CaseResult) -> dict[str, bool | str]:
 
 
 def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
-    alone = conclusion_frame(result, NAMED).get(ALONE, [""] * len(result.conclusions))
+    alone = conclusion_frame(result, VARIABLES_NAMED).get(ALONE, [""] * len(result.conclusions))
     return [
         {
             "key": key,
@@ -226,7 +226,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
 
 
 def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
-    reasons, digits = conclusion.reasons[:REASONS], Digits(result)
+    reasons, digits = conclusion.reasons[:REASONS_LISTED], Digits(result)
     intervals = {each.element: each for each in conclusion.intervals}
     replicated = max(map(len, conclusion.measurements.values())) > 1
     criterion = _columns(result)["matches"]
@@ -279,7 +279,7 @@ def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
         "label": f"Spectrum of {conclusion.fragment} over the band of the control; {len(regions)} regions are outside",
         "keys": {"band": "band of the control", "region": "outside the band"},
         "columns": ["region", "largest deviation at", "control standard deviations", "side"],
-        "notes": reason_notes(conclusion, min(len(regions), REASONS), len(regions)),
+        "notes": reason_notes(conclusion, min(len(regions), REASONS_LISTED), len(regions)),
         "regions": [
             [
                 str(region),
@@ -287,7 +287,7 @@ def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
                 f"{abs(region.deviation):.3g}",
                 f"{'above' if region.deviation > 0 else 'below'} the control",
             ]
-            for region in regions[:REASONS]
+            for region in regions[:REASONS_LISTED]
         ],
     }
 

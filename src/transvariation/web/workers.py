@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")  # Windows starts every worker from scratch
-LONGEST = 2**30  # bytes of a message
+LONGEST_MESSAGE = 2**30  # bytes of a message
 STOPPED = "The worker stopped unexpectedly; try again with fewer rows."
 
 
@@ -85,11 +85,11 @@ class Worker:
             here, there = socket.socketpair()
             with there:
                 socket.send_fds(server, [b"1"], [there.fileno()])
-            reader, writer = await asyncio.open_connection(sock=here, limit=LONGEST)
+            reader, writer = await asyncio.open_connection(sock=here, limit=LONGEST_MESSAGE)
         else:
             command, environment = _command()
             child = await asyncio.create_subprocess_exec(
-                *command, env=environment, limit=LONGEST, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                *command, env=environment, limit=LONGEST_MESSAGE, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             assert child.stdout is not None
             assert child.stdin is not None

@@ -13,7 +13,7 @@ from transvariation.casework.evidence import GROUPING_SENSITIVITY, GroupingRates
 
 MOST_IN_A_SET = 10  # fragments; more are rarely grouped, and rarely found in a background
 N_SETS_GROUPED = 300  # sets of each kind
-ROUNDING = 1e-9
+ROUNDING_ERROR = 1e-9
 
 
 def measure_grouping(
@@ -80,7 +80,7 @@ def measure_grouping(
 def _level(sets: Sequence[tuple[Floats, list[int]]], smallest: float) -> float:
     """Compute the p-value of a pair below which the smallest one lies in a tenth of the sets of one source."""
     of_one = [float(p_values.min()) for p_values, owner in sets if len(set(owner)) == 1]
-    return max(float(np.quantile(of_one, 1 - GROUPING_SENSITIVITY, method="lower")) - ROUNDING, smallest)
+    return max(float(np.quantile(of_one, 1 - GROUPING_SENSITIVITY, method="lower")) - ROUNDING_ERROR, smallest)
 
 
 def _compared(

@@ -19,11 +19,11 @@ from transvariation.casework.background.performance import Performance, Unseen, 
 from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.casework.background.three_level import ThreeLevelModel
 
-RIDGE = 1e-6  # keeps the slopes finite if the scores separate all pairs
+RIDGE_PENALTY = 1e-6  # keeps the slopes finite if the scores separate all pairs
 SYSTEM = "three_level"
 MIN_SOURCES_FOR_RATIOS = 30  # fewer sources do not show how sources differ
 N_FOLDS = 5  # of sources: the pairs of a fold are calibrated by the others
-LARGEST = 20.0  # larger raw log10 ratios are extrapolation; their size must not steer the calibration
+LARGEST_LOG_RATIO = 20.0  # larger raw log10 ratios are extrapolation; their size must not steer the calibration
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def calibrated_ratio(raw: Floats, same: Bools, weight: Floats) -> Callable[[Floa
     """
 
     def columns(values: Floats) -> Floats:
-        scores = np.clip(values, -LARGEST, LARGEST).reshape(len(values), -1)
+        scores = np.clip(values, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO).reshape(len(values), -1)
         return np.column_stack([np.ones(len(scores)), scores])
 
     signed = np.where(same, 1.0, -1.0)[:, None] * columns(raw)
@@ -126,8 +126,8 @@ def calibrated_ratio(raw: Floats, same: Bools, weight: Floats) -> Callable[[Floa
 
     def cost(slopes: Floats) -> tuple[float, Floats]:
         margins = signed @ slopes
-        gradient = RIDGE * slopes - (shares * expit(-margins)) @ signed
-        return float(shares @ np.logaddexp(0, -margins) + RIDGE / 2 * slopes @ slopes), gradient
+        gradient = RIDGE_PENALTY * slopes - (shares * expit(-margins)) @ signed
+        return float(shares @ np.logaddexp(0, -margins) + RIDGE_PENALTY / 2 * slopes @ slopes), gradient
 
     start = np.append(0.0, np.ones(signed.shape[1] - 1))
     limits = [(None, None)] + [(0.0, None)] * (len(start) - 1)

@@ -10,9 +10,9 @@ from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.pairs import Pairs
 from transvariation.casework.background.rates import Rate, measure_rate
 
-STEP = 0.01  # of the bounds
+STEP_OF_BOUNDS = 0.01  # of the bounds
 PRIOR_ODDS = np.linspace(-2.5, 2.5, 41)  # log10, of the ECE plot
-DRAWN = 300  # quantiles kept of each Tippett curve
+POINTS_DRAWN = 300  # quantiles kept of each Tippett curve
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ def elub(
     """
     values = np.clip(log10_lr, -9, 9)
     n_same, n_different = numbers or (same.sum(), (~same).sum())
-    first = min(0, int(np.floor(max(values.min(), -np.log10(n_same + 1)) / STEP)))
-    last = max(0, int(np.floor(min(values.max(), np.log10(n_different + 1)) / STEP)) + 1)
-    thresholds = np.linspace(first * STEP, last * STEP, last - first + 1)
+    first = min(0, int(np.floor(max(values.min(), -np.log10(n_same + 1)) / STEP_OF_BOUNDS)))
+    last = max(0, int(np.floor(min(values.max(), np.log10(n_different + 1)) / STEP_OF_BOUNDS)) + 1)
+    thresholds = np.linspace(first * STEP_OF_BOUNDS, last * STEP_OF_BOUNDS, last - first + 1)
 
     def share_at_or_below(kind: Bools) -> Floats:
         order = np.argsort(values[kind])
@@ -121,8 +121,8 @@ def elub(
     missed = (share_at_or_below(same) * n_same + 1) / (n_same + 1)
     misled = ((1 - share_at_or_below(~same)) * n_different + 1) / (n_different + 1)
     worse = missed + 10**thresholds * misled > np.minimum(1.0, 10**thresholds)
-    low = max(thresholds[worse & (thresholds <= 0)] + STEP, default=thresholds[0])
-    high = min(thresholds[worse & (thresholds >= 0)] - STEP, default=thresholds[-1])
+    low = max(thresholds[worse & (thresholds <= 0)] + STEP_OF_BOUNDS, default=thresholds[0])
+    high = min(thresholds[worse & (thresholds >= 0)] - STEP_OF_BOUNDS, default=thresholds[-1])
     return round(min(float(low), 0.0), 10), round(max(float(high), 0.0), 10)
 
 
@@ -160,7 +160,7 @@ def measure_performance(
     """Measure log10 likelihood ratios of pairs of known origin."""
     same, weight = pairs.same, pairs.weight
     best = recalibrated(log10_lr, same, weight)
-    shares = np.linspace(0, 1, DRAWN)
+    shares = np.linspace(0, 1, POINTS_DRAWN)
     curves = [
         tuple(map(float, np.quantile(log10_lr[at], shares, weights=weight[at], method="inverted_cdf")))
         for at in (same, ~same)

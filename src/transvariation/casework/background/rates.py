@@ -8,7 +8,7 @@ from scipy.stats import beta, t
 
 from transvariation._typing import Floats, Indices
 
-CONFIDENCE = 0.95
+INTERVAL_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair
     n = len(event)
     share = 1.0 if event.all() else float(np.clip(w @ event, 0.0, 1.0))  # weights may add up to less by rounding
     if share in (0.0, 1.0):
-        edge = float((1 - CONFIDENCE) ** (1 / (pair.max() + 1)))
+        edge = float((1 - INTERVAL_CONFIDENCE) ** (1 / (pair.max() + 1)))
         return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)
     residual = w * (event - share)
     of_source = sum(np.bincount(at, residual, n_sources) for at in members)
@@ -115,6 +115,6 @@ def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair
     freedom = max(n_sources - 1, 1)
     effective = share * (1 - share) / max(variance * n_sources / freedom / learned, 1e-300)
     effective = min(effective * (t.ppf(0.975, max(n - 1, 1)) / t.ppf(0.975, freedom)) ** 2, float(n))
-    tail, hits = (1 - CONFIDENCE) / 2, share * effective
+    tail, hits = (1 - INTERVAL_CONFIDENCE) / 2, share * effective
     low, high = beta.ppf(tail, hits, effective - hits + 1), beta.ppf(1 - tail, hits + 1, effective - hits)
     return Rate(share, n, float(low), float(high))

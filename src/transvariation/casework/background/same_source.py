@@ -36,12 +36,12 @@ from transvariation.scalings import WhiteningScaling
 MIN_SOURCES_TO_CALIBRATE = 10  # with fewer, no sensitivity of 0.9 can be supported
 N_NEIGHBORS = (1, 3)
 N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of the other folds
-TAIL = 0.2  # the share of the least typical differences, which shows how alike those of one source are
-WINDOW = 20  # neighbouring sources over which the within-source variance is averaged
-SHRINKAGE = 0.1  # of that variance towards the variance over all sources
+TAIL_SHARE = 0.2  # the share of the least typical differences, which shows how alike those of one source are
+WINDOW_SOURCES = 20  # neighbouring sources over which the within-source variance is averaged
+WITHIN_SHRINKAGE = 0.1  # of that variance towards the variance over all sources
 N_REFERENCES = 6_000  # differences among which neighbours are sought, about
 N_SETS = 5  # drawn from each source to see how much its fragments, or its replicates, differ
-BLOCK = 250_000  # distances computed at a time, which fit into a cache
+BLOCK_DISTANCES = 250_000  # distances computed at a time, which fit into a cache
 
 
 class SameSourceDifferences:
@@ -180,7 +180,7 @@ class SameSourceDifferences:
         found = np.empty((len(points), len(N_NEIGHBORS)))
         reference, points = reference.astype(np.float32), points.astype(np.float32)  # precise enough, and twice as fast
         halves = (reference**2).sum(axis=1) / 2
-        for rows in gen_batches(len(points), max(1, BLOCK // len(reference))):
+        for rows in gen_batches(len(points), max(1, BLOCK_DISTANCES // len(reference))):
             block = points[rows]
             closeness = np.abs(block @ reference.T) - halves
             nearest, each = np.empty((len(block), most), dtype=np.float32), np.arange(len(block))
@@ -226,7 +226,7 @@ def _similarity(calibration: Floats, source: NDArray[np.intp]) -> float:
     """Estimate how alike the scores of one source are in the tail: 0 if independent, about 0.5 if equal."""
     weights = group_weights(source)
     among_all = count_at_or_below(calibration, calibration, weights) / weights.sum()
-    tail = among_all <= max(TAIL, among_all.min())
+    tail = among_all <= max(TAIL_SHARE, among_all.min())
     excess = (_own_shares(calibration, source) - among_all)[tail] / np.maximum(1 - among_all[tail], 1e-12)
     return float(np.clip(np.average(excess, weights=weights[tail]), 0.0, 1.0))
 
@@ -337,13 +337,13 @@ class VarianceStabilizer:
 
     def fit_moments(self, levels: Floats, variances: Floats) -> "VarianceStabilizer":
         """Learn from the mean of each source and the variance of its fragment means."""
-        window = np.full(min(WINDOW, len(levels)), 1 / min(WINDOW, len(levels)))
+        window = np.full(min(WINDOW_SOURCES, len(levels)), 1 / min(WINDOW_SOURCES, len(levels)))
         self.knots_, self.values_, self.slopes_ = [], [], []
         for level, variance in zip(levels.T, variances.T, strict=True):
             order = np.argsort(level, kind="stable")
             knots, first = np.unique(np.convolve(level[order], window, "valid"), return_index=True)
             local = np.convolve(variance[order], window, "valid")[first]
-            spread = np.sqrt((1 - SHRINKAGE) * local + SHRINKAGE * variance.mean())
+            spread = np.sqrt((1 - WITHIN_SHRINKAGE) * local + WITHIN_SHRINKAGE * variance.mean())
             spread = np.where(spread > 0, spread, 1.0)
             steps = np.diff(knots) * 2 / (spread[1:] + spread[:-1])
             self.knots_.append(knots)

@@ -18,7 +18,7 @@ N_FOLDS = 20  # of sources: the pairs of a fold are compared by the within-sourc
 BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
 KERNEL_FREEDOM = (5.0, 10.0, 30.0)  # degrees of freedom of the kernels to choose from
 WITHIN_FREEDOM = (3.0, 4.0, 5.0, 7.0, 10.0, 20.0)  # the same of the variation within sources
-BLOCK = 100_000  # densities computed at a time, which fit into a cache
+BLOCK_DENSITIES = 100_000  # densities computed at a time, which fit into a cache
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _choose_kernel(sources: Floats, between: Floats) -> tuple[float, float]:
     choices = [(float(h), v) for h in BANDWIDTHS for v in KERNEL_FREEDOM]
     fits = np.zeros(len(choices))
     lengths = (white**2).sum(axis=1)
-    for rows in gen_batches(n, max(1, BLOCK // n)):
+    for rows in gen_batches(n, max(1, BLOCK_DENSITIES // n)):
         squares = np.maximum(lengths[rows, None] + lengths - 2 * white[rows] @ white.T, 0.0)
         squares[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = np.inf
         for i, (h, v) in enumerate(choices):
@@ -219,7 +219,7 @@ def log_density(
     a, b = (np.linalg.solve(root, (x - centers[0]).T).T for x in (points, centers))
     lengths, p = (b**2).sum(axis=1), len(covariance)
     logs = np.empty(len(points))
-    for rows in gen_batches(len(points), max(1, BLOCK // len(centers))):
+    for rows in gen_batches(len(points), max(1, BLOCK_DENSITIES // len(centers))):
         squares = -2 * (a[rows] @ b.T)
         squares += lengths
         squares += (a[rows] ** 2).sum(axis=1)[:, None]

@@ -19,7 +19,7 @@ REFUSED, CAUTIONED = 0.02, 0.05  # the shares of cases of the background's own l
 N_SETS = 4  # drawn from each source
 N_FOLDS = 10  # of sources: how far one lies from the others is measured by the covariance of the other folds
 SIGNS = (("outside",) * 2, ("varies-less", "varies-more"), ("varies-less", "varies-more"), ("pattern",) * 2)
-LEAST = 0.01  # of the mean variance within sources: rounded values may not vary at all
+LEAST_VARIANCE = 0.01  # of the mean variance within sources: rounded values may not vary at all
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class TransferCheck:
         self._typical = [_typical(each) for each in variances]
         self._pattern = 0.0, 1.0
         pattern = self._relative(self._logs(variances)[1])
-        self._pattern = pattern.mean(axis=0), np.maximum(pattern.std(axis=0), LEAST)
+        self._pattern = pattern.mean(axis=0), np.maximum(pattern.std(axis=0), LEAST_VARIANCE)
         self._statistics = self._describe(self._locations(centers, own), variances)
         self._middle = np.median(self._statistics, axis=0)
         away = np.nan_to_num(self._statistics - self._middle)
@@ -161,7 +161,7 @@ class TransferCheck:
 
     def _logs(self, variances: Sequence[Sequence[Floats]]) -> list[Floats]:
         return [
-            np.array([np.log(x / typical + LEAST).mean(axis=0) for x in each])
+            np.array([np.log(x / typical + LEAST_VARIANCE).mean(axis=0) for x in each])
             for each, typical in zip(variances, self._typical, strict=True)
         ]
 

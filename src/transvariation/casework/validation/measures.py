@@ -19,8 +19,8 @@ from transvariation.casework.validation.result import DesignResult, HardPair, Mi
 from transvariation.conformal import is_accepted
 
 STRENGTHS = (1, 10, 100, 1000)  # of misleading evidence
-HARDEST = 20  # pairs that are listed
-DRAWN = 200  # points of a Tippett curve
+N_HARDEST_PAIRS = 20  # pairs that are listed
+POINTS_DRAWN = 200  # points of a Tippett curve
 
 
 def _joined(results: Mapping[object, Any], tasks: Sequence[object]) -> dict[str, Floats]:
@@ -92,7 +92,7 @@ def measure_design(
             names = data.names[known[i]], data.names[questioned[i]]
             ratio = float(lr[i]) if stated[i] else None
             listed.setdefault(tuple(sorted(names)), HardPair(*names, float(p[i]), ratio))
-        return tuple(listed.values())[:HARDEST]
+        return tuple(listed.values())[:N_HARDEST_PAIRS]
 
     return DesignResult(
         design=text,
@@ -125,7 +125,7 @@ def _ratios(
         )
         for strength in STRENGTHS
     )
-    shares = np.linspace(0, 1, DRAWN)
+    shares = np.linspace(0, 1, POINTS_DRAWN)
     ends = (
         (float(log10_lr.min()), float(log10_lr.max())) if bounds is None else (float(bounds.min()), float(bounds.max()))
     )

@@ -10,7 +10,7 @@ from transvariation.density.hierarchical import LOSS_DECIMALS
 inlined = compiled(forceinline=True)
 
 _UNIT = 10.0**LOSS_DECIMALS
-_WORST = 1e300  # replaces losses that are not finite
+_LARGEST_LOSS = 1e300  # replaces losses that are not finite
 
 
 @inlined
@@ -50,7 +50,7 @@ def _merged(p, mean, W, trace, N, a, b, alpha, A):
 @inlined
 def _loss(p, mean, W, trace, N, own, a, b, alpha, A):
     value = np.rint((_merged(p, mean, W, trace, N, a, b, alpha, A) - own[a] - own[b]) * _UNIT) / _UNIT
-    return value if value < _WORST else _WORST
+    return value if value < _LARGEST_LOSS else _LARGEST_LOSS
 
 
 @compiled()

@@ -14,7 +14,7 @@ from transvariation.acceleration import compiled
 from transvariation.density.compiled.m_steps import CODES, COMMON, inlined, log_root_determinant, m_step, whiten
 from transvariation.density.em import SMALLEST_SIZE, Mixtures, least_scatter, variance_floor
 
-_BLOCK = 128  # samples
+_BLOCK_SAMPLES = 128  # samples
 _LOG2_E = 1 / log(2)
 _LOG2_2PI = log(2 * np.pi) / log(2)
 
@@ -27,10 +27,10 @@ _EXP2 = np.array(
     + [0.00015403529961127076, 1.5252658116409854e-05, 1.3215662835959238e-06, 1.0208537929657404e-07]
     + [7.037278846726901e-09]
 )
-_ROUNDER = 6755399441055744.0  # 1.5 x 2^52
-_LOWEST = -1000.0
-# The bits of 2^-400: where a sample's density is smaller, those of single components might be below 2^_LOWEST.
-_FAR = (1023 - 400) << 52
+_ROUNDING_SHIFT = 6755399441055744.0  # 1.5 x 2^52
+_LOWEST_EXPONENT = -1000.0
+# The bits of 2^-400: where a sample's density is smaller, those of single components might be below 2^_LOWEST_EXPONENT.
+_FAR_BITS = (1023 - 400) << 52
 
 
 @_vectorised
@@ -88,9 +88,9 @@ def exp2(z, m, total, c):
     c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 = c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]
     for k in range(len(z)):
         for i in range(m):
-            x = max(z[k, i], _LOWEST)
-            shifted = x + _ROUNDER
-            r = x - (shifted - _ROUNDER)
+            x = max(z[k, i], _LOWEST_EXPONENT)
+            shifted = x + _ROUNDING_SHIFT
+            r = x - (shifted - _ROUNDING_SHIFT)
             r2 = r * r
             r4 = r2 * r2
             low = (c0 + r * c1) + r2 * (c2 + r * c3)
@@ -116,7 +116,7 @@ def _log2_likelihood(z, m, share, coefficients, n_samples):
         bits = np.float64(share[i]).view(np.int64)
         exponents += (bits >> 52) - 1023
         product *= np.int64((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000).view(np.float64)
-        n_far += bits < _FAR
+        n_far += bits < _FAR_BITS
         share[i] = 1 / share[i]
     share[n_samples:] = 0.0
     return exponents + log(product) * _LOG2_E, n_far
@@ -310,7 +310,7 @@ def fit_mixtures(
     models, sizes = zip(*problems, strict=True)
     centre = X.mean(axis=0)
     X = X - centre
-    size = min(_BLOCK, -(-n // 16) * 16)
+    size = min(_BLOCK_SAMPLES, -(-n // 16) * 16)
     blocks = np.zeros((-(-n // size), size, p))
     blocks.reshape(-1, p)[:n] = X
     row_of = {G: row for row, G in enumerate(starts)}

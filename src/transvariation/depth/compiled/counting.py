@@ -10,12 +10,12 @@ import numpy as np
 from transvariation.acceleration import compiled, inlined
 
 _FEW_PAIRS = 1 << 12  # units times objects of an orthant up to which comparing all is fastest
-_BASE = 10  # three variables: in stretches of 2^10 items all pairs are compared
-_BLOCK = 1024  # four and more variables: units per table of bit sets, which stay in the second-level cache
-_WORDS = _BLOCK // 64
+_STRETCH_BITS = 10  # three variables: in stretches of 2^10 items all pairs are compared
+_BLOCK_UNITS = 1024  # four and more variables: units per table of bit sets, which stay in the second-level cache
+_BLOCK_WORDS = _BLOCK_UNITS // 64
 _ONE = np.uint64(1)
-_LEVELS = 5
-_LATER = 0x0001000100010000  # one in each lane after the first
+_N_LEVELS = 5
+_LATER_LANES = 0x0001000100010000  # one in each lane after the first
 
 
 def count_beyond(X, m, Z, same):
@@ -124,7 +124,7 @@ def _new_set(n):
     each the members before every quarter of a stretch, in the four 16-bit lanes of one word; and of the members before
     every 2^16 positions.
     """
-    lanes, top = np.zeros((_LEVELS, (n >> 8) + 1), np.int64), np.zeros((n >> 16) + 1, np.int64)
+    lanes, top = np.zeros((_N_LEVELS, (n >> 8) + 1), np.int64), np.zeros((n >> 16) + 1, np.int64)
     return np.zeros((n >> 6) + 1, np.int64), lanes, top
 
 
@@ -132,7 +132,7 @@ def _new_set(n):
 def _count_before(bits, lanes, top, position):
     e = np.int64(position)
     total = np.int64(_popcount(np.uint64(bits[e >> 6] & ((1 << (e & 63)) - 1)))) + top[e >> 16]
-    for level in range(_LEVELS):
+    for level in range(_N_LEVELS):
         shift = 8 + 2 * level
         total += lanes[level, e >> shift] >> ((e >> shift - 2 & 3) << 4) & 0xFFFF
     return np.int32(total)
@@ -142,9 +142,9 @@ def _count_before(bits, lanes, top, position):
 def _add(bits, lanes, top, position):
     e = np.int64(position)
     bits[e >> 6] |= 1 << (e & 63)
-    for level in range(_LEVELS):
+    for level in range(_N_LEVELS):
         shift = 8 + 2 * level
-        lanes[level, e >> shift] += _LATER << ((e >> shift - 2 & 3) << 4)
+        lanes[level, e >> shift] += _LATER_LANES << ((e >> shift - 2 & 3) << 4)
     for j in range((e >> 16) + 1, len(top)):
         top[j] += 1
 
@@ -174,15 +174,15 @@ def _count_three(second, third, unit, count):
     """Divide the sequence, and count for each half of a stretch on its next half as in two variables."""
     n = len(second)
     rank2, rank3 = np.empty(n, np.int16), np.empty(n, np.int16)  # narrow numbers: many comparisons at once
-    _rank_within(second, _BASE, rank2)
-    _rank_within(third, _BASE, rank3)
+    _rank_within(second, _STRETCH_BITS, rank2)
+    _rank_within(third, _STRETCH_BITS, rank3)
     for t in range(n):
         if not unit[t]:
-            rank2[t] += 1 << _BASE  # an object is beyond nothing
+            rank2[t] += 1 << _STRETCH_BITS  # an object is beyond nothing
     for t in range(n):
-        start, own = t >> _BASE << _BASE, rank2[t] & ((1 << _BASE) - 1)
+        start, own = t >> _STRETCH_BITS << _STRETCH_BITS, rank2[t] & ((1 << _STRETCH_BITS) - 1)
         count[t] = _both_less(rank2[start:t], rank3[start:t], np.int16(own), rank3[t])
-    local, items, level = np.empty(n, np.int32), np.empty(n, np.int32), _BASE
+    local, items, level = np.empty(n, np.int32), np.empty(n, np.int32), _STRETCH_BITS
     while 1 << level < n:
         level += 1
         _first_half_on_second(second, third, unit, level, local, items, count)
@@ -233,12 +233,12 @@ def _first_half_on_second(second, third, unit, level, local, items, count):
 def _count_many(orders, unit, count):
     """Intersect, per block of units in the sequence, the sets of the units beyond in each further variable."""
     q, n = orders.shape
-    sets, rank = np.zeros((q, _BLOCK + 1, _WORDS), np.uint64), np.empty((n, q), np.int32)
+    sets, rank = np.zeros((q, _BLOCK_UNITS + 1, _BLOCK_WORDS), np.uint64), np.empty((n, q), np.int32)
     number = np.empty(n, np.int32)  # the bit of a unit: its place among the units of the block
     start = 0
     while start < n:
         stop, size = start, 0
-        while stop < n and size < _BLOCK:
+        while stop < n and size < _BLOCK_UNITS:
             number[stop] = size
             size += unit[stop]
             stop += 1
@@ -248,7 +248,7 @@ def _count_many(orders, unit, count):
                 t = orders[u, s]
                 rank[t, u] = k
                 if start <= t < stop and unit[t]:
-                    for w in range(_WORDS):
+                    for w in range(_BLOCK_WORDS):
                         sets[u, k + 1, w] = sets[u, k, w]
                     sets[u, k + 1, number[t] >> 6] |= _ONE << np.uint64(number[t] & 63)
                     k += 1
