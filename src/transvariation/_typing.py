@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+Fields = dict[str, Any]  # values by name: a JSON object, keyword arguments
 RandomState = int | np.integer | np.random.RandomState | np.random.Generator | None

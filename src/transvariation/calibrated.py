@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -194,7 +194,7 @@ def _warn_of_unknown_categories(X: Any, plan: CalibrationPlan) -> None:
             )
 
 
-def _last_step(estimator: Any) -> object:
+def _last_step(estimator: BaseEstimator) -> object:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 

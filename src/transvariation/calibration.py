@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import BaseCrossValidator, LeaveOneOut
 from sklearn.utils.validation import column_or_1d
 
 from transvariation._typing import Floats, Indices
@@ -29,7 +29,7 @@ CALIBRATIONS = ("resubstitution", "loo", "cv", "split", "blocks")
 _N_FOLDS = 10
 
 
-def _mode(calibration: Any) -> str:
+def _mode(calibration: str | BaseCrossValidator) -> str:
     """Return the mode that a `calibration` parameter selects; ``"custom"`` for a splitter."""
     if isinstance(calibration, str) and calibration in CALIBRATIONS:
         return calibration
@@ -63,7 +63,7 @@ def check_groups(groups: ArrayLike | None, n: int) -> Indices | None:
     return numbers
 
 
-def calibration_folds(calibration: Any, X: Any, groups: Indices | None = None) -> list[Fold]:
+def calibration_folds(calibration: str | BaseCrossValidator, X: Any, groups: Indices | None = None) -> list[Fold]:
     """List the (describing, scored) rows of each fold; an empty list for ``"resubstitution"``.
 
     A single fold leaves the describing samples unscored (split); several folds score every sample once. Those of
@@ -177,7 +177,7 @@ class CalibrationPlan:
         describe the class for it.
     """
 
-    calibration: Any = "resubstitution"
+    calibration: str | BaseCrossValidator = "resubstitution"
     X: Any = ()
     groups: Indices | None = None
     block_length: float = 1.0
@@ -244,7 +244,7 @@ class CalibrationPlan:
 
 
 def plan_calibration(
-    calibration: Any, sensitivity: Any, X: Any, groups: ArrayLike | None, at_least: int = 1
+    calibration: str | BaseCrossValidator, sensitivity: Any, X: Any, groups: ArrayLike | None, at_least: int = 1
 ) -> CalibrationPlan:
     """Check the parameters of a fit to validated samples, and plan its calibration."""
     check_sensitivities(sensitivity)

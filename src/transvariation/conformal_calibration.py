@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation._typing import Bools, Floats, Indices
+from transvariation._typing import Bools, Fields, Floats, Indices
 from transvariation.certificate import (
     check_confidence,
     guaranteed_sensitivity,
@@ -84,7 +83,7 @@ class ConformalCalibration:
 
     def __post_init__(self) -> None:
         given = (("scores", np.float64), ("strata", None), ("weights", np.float64))
-        arrays: dict[str, Any] = {
+        arrays: Fields = {
             name: np.asarray(getattr(self, name), dtype) for name, dtype in given if getattr(self, name) is not None
         }
         shapes = {name: array.shape for name, array in arrays.items()}
@@ -403,7 +402,7 @@ class ConformalCalibration:
         """
         return 1 - (1 - check_confidence(confidence)) / (n_bounds * (2 if self.n_folds > 1 else 1))
 
-    def _counted(self, strata: Indices) -> dict[str, Any]:
+    def _counted(self, strata: Indices) -> Fields:
         """Say how the samples of the given strata are counted by a bound."""
         if self.unit != "samples" or self.n_folds == 1:
             return {"grouped": self.unit != "samples"}

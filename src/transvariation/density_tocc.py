@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import elementwise
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import BaseCrossValidator
 
 from transvariation._typing import Floats, Indices
 from transvariation.base import TransvariationClassifier
@@ -100,8 +101,8 @@ class DensityTOCC(TransvariationClassifier):
         self,
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "resubstitution",
-        density: Any = "mixture",
+        calibration: str | BaseCrossValidator = "resubstitution",
+        density: str | BaseEstimator = "mixture",
         center: str = "sample",
         tau_max: str = "integral",
         scale: str = "tp",
@@ -141,7 +142,7 @@ class DensityTOCC(TransvariationClassifier):
 class DensityDepth(Description):
     """Transvariation probability under the density of the target class."""
 
-    density: Any
+    density: BaseEstimator
     center: str = "sample"
     tau_max: str = "integral"
     scale: str = "tp"
@@ -191,7 +192,7 @@ class DensityDepth(Description):
         return np.exp(scores) if self.scale == "log" else scores
 
 
-def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str = "auto") -> Any:
+def fit_density(density: BaseEstimator, X: Floats, n_jobs: int | None = None, engine: str = "auto") -> BaseEstimator:
     """Fit the named or given density to the target samples, or return a density that cannot be fitted."""
     if not isinstance(density, str):
         return clone(density).fit(X, None) if hasattr(density, "fit") and hasattr(density, "get_params") else density
@@ -202,7 +203,7 @@ def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str 
     raise ValueError(f"density={density!r} is unknown; choose one of {', '.join(DENSITIES)}, or give a density object")
 
 
-def check_precision(density: Any, X: Floats, center: Floats) -> None:
+def check_precision(density: BaseEstimator, X: Floats, center: Floats) -> None:
     """Raise TooManyVariables if the tp of target samples is imprecise; a few of them are tried."""
     p = X.shape[1]
     if p <= MAX_EXACT_VARIABLES or not hasattr(density, "box_error"):
@@ -218,7 +219,7 @@ def check_precision(density: Any, X: Floats, center: Floats) -> None:
         )
 
 
-def density_median(density: Any, X: Floats) -> Floats:
+def density_median(density: BaseEstimator, X: Floats) -> Floats:
     """Compute the median of each variable under the density, searched from the range of the samples.
 
     Examples

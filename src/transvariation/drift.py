@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_left, bisect_right, insort
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation._typing import Floats
+from transvariation._typing import Fields, Floats
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.ordered import correlation_time, warn_if_ordered
 
@@ -267,12 +267,12 @@ class DriftAlarm:
 
     # Model files keep arrays instead of long lists, and the state of the generator as text.
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Fields:
         arrays = {name: np.array(getattr(self, name), dtype=float) for name in _LISTS}
         alarms = np.array(self.alarms_, dtype=float).reshape(-1, len(AlarmRecord._fields))
         return vars(self) | arrays | {"alarms_": alarms, "_random": json.dumps(self._random.bit_generator.state)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Fields) -> None:
         alarms = [AlarmRecord(int(at), int(since), float(evidence)) for at, since, evidence in state["alarms_"]]
         self.__dict__.update(state | {name: state[name].tolist() for name in _LISTS} | {"alarms_": alarms})
         self._random = np.random.default_rng()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Bools, Floats
@@ -29,7 +30,7 @@ _MAX_CHANGES = 10  # values of a sample beyond which a list of changes explains 
 _EDGE_PRECISION = 1e-4  # standard deviations to which the edge of the accepted region is located
 
 
-def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> pd.DataFrame:
+def explain_rejections(classifier: BaseEstimator, Z: ArrayLike, X: ArrayLike | None = None) -> pd.DataFrame:
     """Extend `classifier.explain(Z)` by the features that suffice for each rejection and by values that are accepted.
 
     The classifier makes about 50 decisions per rejected sample, however many features there are.
@@ -97,7 +98,7 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
     return table
 
 
-def _known_samples(classifier: Any, X: ArrayLike | None) -> Floats:
+def _known_samples(classifier: BaseEstimator, X: ArrayLike | None) -> Floats:
     if X is None and not isinstance(classifier, OneClassClassifier):
         raise TypeError(
             f"{type(classifier).__name__} does not keep target samples, which explanations refer to: pass them, as in "
@@ -107,7 +108,7 @@ def _known_samples(classifier: Any, X: ArrayLike | None) -> Floats:
     return as_frame(np.asarray(rows) if isinstance(rows, list) else rows).to_numpy(dtype=np.float64)
 
 
-def _decision(classifier: Any, X: ArrayLike | None) -> Accepts:
+def _decision(classifier: BaseEstimator, X: ArrayLike | None) -> Accepts:
     """Return a function that decides about rows of numbers."""
     if not hasattr(classifier, "predict"):
         raise TypeError(f"{classifier!r} cannot classify new samples; use novelty=True for LocalOutlierFactor")
@@ -124,7 +125,7 @@ def _decision(classifier: Any, X: ArrayLike | None) -> Accepts:
     return accepts
 
 
-def _centers(classifier: Any, known: Floats, Z: Floats) -> Floats:
+def _centers(classifier: BaseEstimator, known: Floats, Z: Floats) -> Floats:
     """Return the center that each sample is compared with: the closest of several."""
     if hasattr(classifier, "centers_"):
         distance = np.linalg.norm(Z[:, None] - classifier.centers_, axis=2)

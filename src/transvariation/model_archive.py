@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from transvariation._typing import Fields
+
 FORMAT, VERSION = "transvariation model", 4
 HEADER, SCHEMA = "transvariation.json", "schema.json"
 MAX_DEPTH = 200  # levels of JSON; each estimator inside another takes about six
@@ -47,7 +49,7 @@ class ModelFileError(ValueError):
     """A file is not a model file, is damaged or incomplete, or contains types that are not trusted."""
 
 
-def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
+def read_header(archive: zipfile.ZipFile) -> Fields:
     """Check that no member unpacks to more than the file holds, and read what the file is."""
     members = archive.infolist()
     if sum(member.compress_size for member in members) > archive.start_dir:
@@ -76,7 +78,7 @@ def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     return header
 
 
-def fingerprint(header: dict[str, Any], names: Iterable[str], read: Callable[[str], bytes]) -> str:
+def fingerprint(header: Fields, names: Iterable[str], read: Callable[[str], bytes]) -> str:
     """Compute the SHA-256 of a model: of all members of its archive, the header without the SHA-256 itself."""
     own = {key: value for key, value in header.items() if key != "sha256"}
     digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode())
@@ -86,7 +88,7 @@ def fingerprint(header: dict[str, Any], names: Iterable[str], read: Callable[[st
     return digest.hexdigest()
 
 
-def schema_nodes(schema: Any) -> Iterator[dict[str, Any]]:
+def schema_nodes(schema: Any) -> Iterator[Fields]:
     """Iterate over the nodes of a skops schema, parents first."""
     stack = [(schema, 0)]
     while stack:
@@ -142,12 +144,12 @@ def _is_allowed(loader: str, name: str, trusted: set[str] | None) -> bool:
     return loader in _OPEN and not any(name in types for types in _TYPES.values())
 
 
-def _plain(node: dict[str, Any]) -> Any:
+def _plain(node: Fields) -> Any:
     """Read a number or a string; raise KeyError for anything else."""
     return json.loads(node["content"]) if node["__loader__"] == "JsonNode" else node["not plain"]
 
 
-def _check_attributes(node: dict[str, Any], name: str, size: int) -> None:
+def _check_attributes(node: Fields, name: str, size: int) -> None:
     """Check that an object has its parameters, and no learned number that is larger than what the file can hold.
 
     Such a number may be the size of an array.

@@ -11,10 +11,11 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array
 
-from transvariation._typing import Floats, Indices, RandomState
+from transvariation._typing import Fields, Floats, Indices, RandomState
 from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
 from transvariation.calibration import check_groups, take_rows
 from transvariation.certificate import check_sensitivity
@@ -69,7 +70,7 @@ class Comparison:
 
 
 def compare_classifiers(
-    estimators: Mapping[str, Any] | Sequence[Any],
+    estimators: Mapping[str, BaseEstimator] | Sequence[BaseEstimator],
     X: ArrayLike,
     *,
     groups: ArrayLike | None = None,
@@ -166,7 +167,7 @@ def _folds(
     return folds
 
 
-def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+def _named(estimators: Mapping[str, BaseEstimator] | Sequence[BaseEstimator]) -> Fields:
     if hasattr(estimators, "fit"):  # a pipeline has a length too, and its steps would be compared
         raise TypeError(
             f"{type(estimators).__name__} is one estimator; give a list or dict of them, such as [first, second]"
@@ -196,7 +197,7 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
     return np.column_stack(rows), "each feature drawn independently"
 
 
-def _score(estimator: Any, X: Any, reference: Any, train: Indices, test: Indices) -> tuple[Floats, Floats]:
+def _score(estimator: BaseEstimator, X: Any, reference: Any, train: Indices, test: Indices) -> tuple[Floats, Floats]:
     """Score held-out targets and reference points by a detector fitted without them."""
     known = take_rows(X, train)
     detector = fit_detector(estimator, known)

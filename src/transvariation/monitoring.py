@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import f, norm
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Bools, Fields, Floats
 from transvariation.exceptions import OrderedScores
 from transvariation.explanation import as_frame
 from transvariation.neighbor_tocc import NeighborTOCC
@@ -152,7 +152,7 @@ class MonitoringResult:
             raise ValueError(f"chart {name!r} is unknown; choose one of {', '.join(found)}")
         return found[name]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Return the result as a dictionary that JSON holds.
 
         Returns
@@ -162,7 +162,7 @@ class MonitoringResult:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Self:
+    def from_dict(cls, content: Fields) -> Self:
         """Make a result from the dictionary of :meth:`to_dict`.
 
         Parameters
@@ -186,7 +186,7 @@ def monitor(
     normal: ArrayLike,
     new: ArrayLike,
     *,
-    classifier: Any = None,
+    classifier: BaseEstimator | None = None,
     n_components: int | None = None,
     lags: int = 0,
     false_alarm: float = 0.01,
@@ -324,10 +324,10 @@ class _Model:
     loadings: Floats  # one component per row
     variances: Floats
     left_over: Floats  # variances of the other components
-    classifier: Any
+    classifier: BaseEstimator
 
     @classmethod
-    def fit(cls, X: Floats, n_components: int | None, classifier: Any) -> _Model:
+    def fit(cls, X: Floats, n_components: int | None, classifier: BaseEstimator) -> _Model:
         measured = np.isfinite(X)
         count = measured.sum(axis=0)
         if (count < 2).any():
@@ -401,7 +401,7 @@ class _Model:
         return float(t2), theta[0] * (root + 1 + theta[1] * h * (h - 1) / theta[0] ** 2) ** (1 / h)
 
 
-def _held_out(X: Floats, n_components: int | None, classifier: Any, model: _Model) -> Floats:
+def _held_out(X: Floats, n_components: int | None, classifier: BaseEstimator, model: _Model) -> Floats:
     """Compute the statistics of the normal rows by models fitted without their block and its neighborhood."""
     times = [correlation_time(values) for values in model.statistics(X).T[1:]]
     gap = min(math.ceil(max(times)), len(X) // 20)

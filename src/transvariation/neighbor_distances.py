@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import rankdata
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Fields, Floats, Indices
 from transvariation.calibration import CalibrationPlan
 from transvariation.depth.tail import ExponentialTail, fit_tail, log_tp
 from transvariation.description import Description
@@ -142,7 +142,7 @@ class NeighborDistances(Description):
         """The tail of the known measurements of each view."""
         return [fit_tail(known, min_scale=_MIN_SCALE) for known in self._known]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Fields:
         derived = ("weights", "scaled", "indices", "pair_indices", "tails")
         return {name: value for name, value in vars(self).items() if name not in derived}
 

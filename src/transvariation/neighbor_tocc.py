@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, validate_data
@@ -107,7 +108,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         n_neighbors: int | Sequence[int] = (1, 3),
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "loo",
+        calibration: str | BaseCrossValidator = "loo",
         scalings: Sequence[str] = ("range", "normal", "whitened"),
         pairs: bool = True,
         categorical_features: Any = "from_dtype",

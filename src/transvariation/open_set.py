@@ -74,7 +74,12 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator: Any = None, *, sensitivity: float = 0.9, none_label: Any = None, n_jobs: int | None = None
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        sensitivity: float = 0.9,
+        none_label: Any = None,
+        n_jobs: int | None = None,
     ):
         self.estimator = estimator
         self.sensitivity = sensitivity

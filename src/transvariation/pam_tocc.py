@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.model_selection import BaseCrossValidator
 
 from transvariation._typing import Floats, Indices
 from transvariation.base import TransvariationClassifier
@@ -75,7 +76,7 @@ class PAMTOCC(TransvariationClassifier):
         n_clusters: int = 5,
         *,
         sensitivity: float | ArrayLike = 0.9,
-        calibration: Any = "resubstitution",
+        calibration: str | BaseCrossValidator = "resubstitution",
         ties: str = "proper",
         n_jobs: int | None = None,
     ):

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Union
 import numpy as np
 import pandas as pd
 
+from transvariation._typing import Fields
 from transvariation.atomic_write import replacing
 from transvariation.drift import DriftAlarm
 from transvariation.model_archive import (
@@ -149,7 +150,7 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
         return _load(file, names)
 
 
-def read_about(path: PathOrFile) -> dict[str, Any]:
+def read_about(path: PathOrFile) -> Fields:
     """Read the description in a model file, without building the model.
 
     Parameters

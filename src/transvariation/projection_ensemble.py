@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.metaestimators import available_if
 
-from transvariation._typing import Floats, Indices, RandomState
+from transvariation._typing import Fields, Floats, Indices, RandomState
 from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
@@ -96,13 +97,13 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         n_projections: int = 101,
         n_candidates: int = 50,
         n_components: int = 2,
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "resubstitution",
+        calibration: str | BaseCrossValidator = "resubstitution",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
@@ -268,7 +269,7 @@ def _share(sensitivity: float | ArrayLike) -> float:
 
 
 def _fit_member(
-    member: OneClassClassifier, parameters: dict[str, Any], matrix: Floats, X: Floats, groups: Indices | None
+    member: OneClassClassifier, parameters: Fields, matrix: Floats, X: Floats, groups: Indices | None
 ) -> OneClassClassifier:
     return clone(member).set_params(**parameters)._fit_scores(project(X, matrix), groups, with_threshold=True)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -67,7 +66,7 @@ class DensityRatio:
 
 
 def density_ratio(
-    known: ArrayLike, new: ArrayLike, *, classifier: Any = None, random_state: int | None = 0
+    known: ArrayLike, new: ArrayLike, *, classifier: BaseEstimator | None = None, random_state: int | None = 0
 ) -> DensityRatio:
     """Estimate how much more often each sample occurs in a new population than among the known samples.
 

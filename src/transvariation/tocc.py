@@ -1,7 +1,9 @@
 """TOCC: one-class classification by transvariation probability, counted among the target samples."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
+
+from sklearn.model_selection import BaseCrossValidator
 
 from transvariation._typing import Floats, Indices
 from transvariation.base import SlidingWindowMixin, TransvariationClassifier
@@ -64,7 +66,7 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
         self,
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "resubstitution",
+        calibration: str | BaseCrossValidator = "resubstitution",
         tau_max: str = "count",
         ties: str = "proper",
         n_jobs: int | None = None,

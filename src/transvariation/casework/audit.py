@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from transvariation import __version__
+from transvariation._typing import Fields
 from transvariation.casework.errors import CaseError
 from transvariation.casework.judging import judge
 from transvariation.casework.model_file import fit_model
@@ -150,7 +151,7 @@ def verify(path: str | Path, *, folder: str | Path | None = None, progress: Prog
         return _verify_model(Path(path), folder)
     saved = read_case_file(path)
     tables: list[TableFound] = []
-    sources: dict[str, Any] = {}
+    sources: Fields = {}
     for which in TABLES:
         if (given := getattr(saved.inputs, which)) is None:
             continue

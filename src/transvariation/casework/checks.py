@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom, rankdata
 from scipy.stats import t as student
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Fields, Floats, Indices
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import BackgroundEvidence
 from transvariation.casework.fragments import Fragments
@@ -47,7 +46,7 @@ class Check:
     name: str
     p_value: float
     significant: bool
-    values: dict[str, Any]
+    values: Fields
 
 
 def check_case(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -146,7 +146,7 @@ def fit_classifier(
     return classifier, {str(w.message): w.category for w in caught if issubclass(w.category, UserWarning)}
 
 
-def used_features(classifier: Any, features: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+def used_features(classifier: BaseEstimator, features: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """Return the variables that a fitted classifier uses, those it does not, and how many combinations it forms."""
     pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
     step = pipeline[-2] if isinstance(pipeline, Pipeline) and len(pipeline) > 1 else None  # a reduction comes last
@@ -156,7 +156,7 @@ def used_features(classifier: Any, features: Sequence[str]) -> tuple[tuple[str, 
     return tuple(features), (), len(step.components_) if isinstance(step, MinorComponents) else 0
 
 
-def tp_of(classifier: Any, X: pd.DataFrame) -> np.ndarray | None:
+def tp_of(classifier: BaseEstimator, X: pd.DataFrame) -> np.ndarray | None:
     """Compute the classifier's own tp, after a reduction that in the reduced variables; None if it has none."""
     pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else None
     if isinstance(pipeline, Pipeline):
@@ -226,7 +226,7 @@ def compare_with_control(
     )
 
 
-def _distances_of(classifier: Any, *rows: Any) -> Distances | None:
+def _distances_of(classifier: BaseEstimator, *rows: Any) -> Distances | None:
     """Compute the distances of control, recovered and foreign fragments by DD-SIMCA; None by another method."""
     pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
     model = pipeline[-1] if isinstance(pipeline, Pipeline) else pipeline

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.stats import t
 
 from transvariation import __version__
-from transvariation._typing import Floats
+from transvariation._typing import Fields, Floats
 from transvariation.atomic_write import replacing, write_text
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table, TableSettings, read_table
@@ -53,7 +53,7 @@ class Finding:
     """
 
     check: str
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Fields = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
 
@@ -286,7 +286,7 @@ class Database:
             tables=tuple(content["tables"]),
         )
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Fields:
         """Summarise the database.
 
         Returns
@@ -447,7 +447,7 @@ def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[
         raise CaseError("no-source-column", remedy="source-column", table=table.name)
     # Where fragments have no label, every row of a source is one.
     numbers = pd.Series(table.source).groupby(list(table.source)).cumcount() + 1
-    columns: dict[str, Any] = {"source": table.source, "fragment": table.fragment or numbers.astype(str).tolist()}
+    columns: Fields = {"source": table.source, "fragment": table.fragment or numbers.astype(str).tolist()}
     if table.replicate is not None:
         columns["replicate"] = table.replicate
     if table.order is not None:

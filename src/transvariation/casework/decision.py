@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transvariation._typing import Fields
 from transvariation.casework.astm import Criterion
 from transvariation.casework.background.performance import Performance
 from transvariation.casework.background.survey import Survey
@@ -290,7 +291,7 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
     )
 
 
-def _fields(record: Any, kind: Any) -> dict[str, Any]:
+def _fields(record: Any, kind: Any) -> Fields:
     return {name: getattr(record, name) for name in kind.__dataclass_fields__}
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from transvariation._typing import Fields
 from transvariation.tables.problems import phrase
 
 # The message of each kind of failure. Values are shown quoted and escaped, with !s only escaped.
@@ -107,7 +108,7 @@ class Caution:
     """
 
     code: str
-    values: dict[str, Any]
+    values: Fields
 
     @classmethod
     def of(cls, code: str, **values: Any) -> "Caution":

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Fields, Floats, Indices
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table
@@ -108,6 +107,6 @@ def _check_size(table: Table, are_logarithms: bool) -> None:
     raise CaseError(code, remedy=remedy, **_cell(table, i, j))
 
 
-def _cell(table: Table, i: int, j: int) -> dict[str, Any]:
+def _cell(table: Table, i: int, j: int) -> Fields:
     row, value = int(table.rows[i]), float(table.X[i, j])
     return {"table": table.name, "row": row, "variable": table.features[j], "value": value}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import find_peaks
 
+from transvariation._typing import Fields
 from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.background.survey import SURVEY, SurveyComparison, compare_with_survey, summarise
@@ -333,12 +334,12 @@ def _fragments(
     ]
 
 
-def _known(p_values: dict[str, Any]) -> dict[str, float]:
+def _known(p_values: Fields) -> dict[str, float]:
     """Leave out what is no evidence."""
     return {basis: float(p) for basis, p in p_values.items() if not np.isnan(p)}
 
 
-def _ratios(ratios: RatiosBySystem) -> dict[str, Any]:
+def _ratios(ratios: RatiosBySystem) -> Fields:
     return {
         "log10_lr": {system: value for system, (value, _) in ratios.items()},
         "bound": {system: bound for system, (_, bound) in ratios.items() if bound},

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Fields
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import check_groups
@@ -156,7 +158,7 @@ def score_table(
     notes: tuple[str, ...] = ()
     scored = rejected = 0
     lost: list[int] = []
-    options: dict[str, Any] = {"settings": settings, "missing": missing, "units": control.get("units", {})}
+    options: Fields = {"settings": settings, "missing": missing, "units": control.get("units", {})}
     options |= {"progress": progress, "gaps": hasattr(classifier, "samples_")}
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -188,7 +190,9 @@ def score_table(
     return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], sha256, unit, notes)
 
 
-def _at_positions(classifier: Any, settings: Any, names: Sequence[str], there: Sequence[str]) -> tuple[Any, Any]:
+def _at_positions(
+    classifier: BaseEstimator, settings: Any, names: Sequence[str], there: Sequence[str]
+) -> tuple[Any, Any]:
     """Fit the classifier of spectra again, to the positions that are there; return it and its warnings."""
     rows = pd.DataFrame(interpolated(classifier.samples_, names, there), columns=list(there))
     how = CaseSettings.from_dict(settings)

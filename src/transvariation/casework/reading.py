@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Bools, Fields, Floats
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Source
@@ -273,7 +273,7 @@ def _read_pair(sources: Mapping[str, Any], settings: CaseSettings, limits: Limit
     """
     tables, names = (sources["control"], sources["recovered"]), ("control", "recovered")
     known, new = map(settings.of_table, names)
-    how: dict[str, Any] = {
+    how: Fields = {
         "names": tuple(map(_name, tables, names)),
         "features": settings.features,
         "missing": "keep" if settings.ranges else settings.missing,
@@ -297,7 +297,7 @@ def _read_pair(sources: Mapping[str, Any], settings: CaseSettings, limits: Limit
 def _without_columns(settings: TableSettings, names: set[str]) -> TableSettings:
     """Forget the columns of labels that a table lacks."""
     columns = ("id_column", "source_column", "fragment_column")
-    lost: dict[str, Any] = {field: None for field in columns if getattr(settings, field) in names}
+    lost: Fields = {field: None for field in columns if getattr(settings, field) in names}
     return replace(settings, **lost, roles={name: role for name, role in settings.roles.items() if name not in names})
 
 
@@ -307,7 +307,7 @@ def _read_third(source: Any, which: str, pair: Pair, settings: CaseSettings, mis
     Columns that are named for every table may be in control or recovered only.
     """
     own, control, units = settings.of_table(which), pair.control, pair.control.units
-    how: dict[str, Any] = {"features": control.features, "units": units, "missing": missing, "limits": limits}
+    how: Fields = {"features": control.features, "units": units, "missing": missing, "limits": limits}
     how["name"] = _name(source, which)
     try:
         table = read_table(source, settings=own, **how)

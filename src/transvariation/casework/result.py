@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from transvariation._typing import Fields
 from transvariation.casework.checks import Check
 from transvariation.casework.controls import Joint, join
 from transvariation.casework.decision import Conclusion, Group, Model, conclude, conclude_group
@@ -54,14 +55,14 @@ class Inputs:
         Checks of the control.
     """
 
-    control: dict[str, Any]
-    recovered: dict[str, Any]
-    background: dict[str, Any] | None
+    control: Fields
+    recovered: Fields
+    background: Fields | None
     features: tuple[str, ...]
     units: dict[str, str]
     known: tuple[Measured, ...]
     checks: tuple[Check, ...]
-    foreign: dict[str, Any] | None = None
+    foreign: Fields | None = None
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class CaseResult:
             groups=tuple(conclude_group(group, model) for group in self.groups),
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Return everything as JSON values; the key ``schema`` names the format.
 
         Returns
@@ -214,7 +215,7 @@ class CaseResult:
         return json.dumps(self.to_dict(), indent=indent) + "\n"
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
+    def from_dict(cls, content: Fields) -> "CaseResult":
         """Build a result from `to_dict` or from the JSON file of a case.
 
         Parameters

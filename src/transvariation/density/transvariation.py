@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.validation import as_rows
@@ -126,7 +127,7 @@ def _orthants(above: Bools) -> tuple[Bools, Indices]:
     return above[first], orthant
 
 
-def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
+def log_box_probability(density: BaseEstimator, lower: Floats, upper: Floats) -> Floats:
     """Compute log probabilities of boxes under any supported density."""
     if hasattr(density, "box_probability"):
         if _takes_log(getattr(density.box_probability, "__func__", density.box_probability)):

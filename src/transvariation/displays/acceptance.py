@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation._typing import Floats
+from transvariation._typing import Fields, Floats
 from transvariation.conformal import is_accepted
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-_MARKERS: dict[str, dict[str, Any]] = {  # distinguishable without colour, too
+_MARKERS: dict[str, Fields] = {  # distinguishable without colour, too
     "regular": {"marker": "o", "color": DARK},
     "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
     "outlier": {"marker": "X", "color": RED},
@@ -70,7 +71,9 @@ class AcceptanceDisplay:
         self.n_calibration, self.sensitivity = n_calibration, sensitivity
 
     @classmethod
-    def from_estimator(cls, estimator: Any, samples: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, samples: Mapping[str, ArrayLike], *, ax: Axes | None = None
+    ) -> Self:
         """Draw the p-values that a fitted classifier gives to groups of samples.
 
         Parameters

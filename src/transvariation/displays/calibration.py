@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Floats
@@ -74,7 +75,7 @@ class CalibrationDisplay:
         self.confidence, self.sensitivity, self.n, self.unit = confidence, sensitivity, n, unit
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, confidence: float = 0.95, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, confidence: float = 0.95, ax: Axes | None = None) -> Self:
         """Draw the band of a fitted classifier.
 
         Parameters

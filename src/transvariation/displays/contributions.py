@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from transvariation.displays.axes import given_or_new, styled
 from transvariation.report.figure_style import DARK, GREY, RED
@@ -69,7 +70,7 @@ class ContributionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, *, n_features: int = _MOST_FEATURES, ax: Axes | None = None
+        cls, estimator: BaseEstimator, X: ArrayLike, *, n_features: int = _MOST_FEATURES, ax: Axes | None = None
     ) -> Self:
         """Explain samples by a fitted classifier and draw the contributions.
 

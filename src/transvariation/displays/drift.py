@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Fields
 from transvariation.displays.axes import given_or_new, styled
 from transvariation.drift import DriftAlarm
 from transvariation.report.figure_style import DARK, RED, THRESHOLD
@@ -61,7 +63,7 @@ class DriftDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: ArrayLike,
         *,
         times: ArrayLike | None = None,
@@ -91,7 +93,7 @@ class DriftDisplay:
         DriftDisplay
         """
         check_is_fitted(estimator)
-        options: dict[str, Any] = {"false_alarm": false_alarm, "block_length": block_length, "restart": restart}
+        options: Fields = {"false_alarm": false_alarm, "block_length": block_length, "restart": restart}
         alarm = DriftAlarm(estimator.calibration_, random_state=random_state, **options)
         return cls(alarm.update(estimator.score_samples(X)), times=times).plot(ax)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from transvariation.conformal import check_p_values
 from transvariation.conformal_calibration import ConformalCalibration
@@ -72,7 +73,13 @@ class PValueDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: Axes | None = None
+        cls,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        *,
+        level: float = 0.1,
+        confidence: float = 0.95,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the p-values that a fitted classifier gives to a batch.
 

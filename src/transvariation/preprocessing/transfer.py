@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -265,7 +265,7 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         return tags
 
 
-def held_out_transfer(transformer: Any, X: ArrayLike, y: ArrayLike) -> Floats:
+def held_out_transfer(transformer: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Floats:
     """Transform each transfer sample by a transfer that was learned from the others.
 
     A threshold for the second instrument must not be calibrated with spectra from which the transfer was learned: they

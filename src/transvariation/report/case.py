@@ -5,10 +5,10 @@ The conclusion comes first, then the form. The report renders a result and decid
 
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from transvariation._typing import Fields
 from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
@@ -212,7 +212,7 @@ def _spectra(result: CaseResult, section: Section) -> Section:
     return section
 
 
-def _counted(table: dict[str, Any], role: str) -> str:
+def _counted(table: Fields, role: str) -> str:
     return f"{plural(table['fragments'], f'{role} fragment')}, {plural(table['rows'], 'measurement')}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.performance import Performance
 from transvariation.casework.foreign import Foreign
@@ -61,7 +62,7 @@ def draw_fragments(result: CaseResult) -> Figure:
         means = np.array([row.mean(axis=1) for row in rows])
         several = np.hstack([row for row in rows if row.shape[1] > 1] or [np.empty((2, 0))])
         ax.scatter(several[0], several[1], marker=".", s=16, color=RED if marker == "X" else "0.5", linewidth=0)
-        look: dict[str, Any] = {
+        look: Fields = {
             "marker": marker,
             "s": 42,
             "facecolor": face,

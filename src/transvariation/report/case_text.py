@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.foreign import Foreign
@@ -290,7 +291,7 @@ def group_sentence(result: CaseResult, group: Any) -> str:
     return f"{words}; taken together they are {outcome} ({p}; {ratio})."
 
 
-def tables_of(result: CaseResult) -> dict[str, dict[str, Any]]:
+def tables_of(result: CaseResult) -> dict[str, Fields]:
     """Return the tables that were read, by role."""
     roles = ("control", "recovered", "background", "foreign")
     return {role: table for role in roles if (table := getattr(result.inputs, role)) is not None}

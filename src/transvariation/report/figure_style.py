@@ -13,20 +13,22 @@ from typing import Any
 
 from cycler import cycler
 
+from transvariation._typing import Fields
+
 DARK, WARM, GREEN, RED, SKY, GREY = "#1b4965", "#f4a261", "#2a9d8f", "#c1121f", "#8ecae6", "#6c757d"
 CYCLE = (DARK, WARM, GREEN, RED, SKY, GREY)
 REGION = "#d8e6ef"  # where samples are accepted
 
 # Keyword arguments of `Axes.scatter`. Markers differ as well as colours, for print and colour-blind readers.
-KNOWN: dict[str, Any] = {"marker": "o", "s": 24, "facecolor": "white", "edgecolor": DARK, "linewidth": 0.9}
-KNOWN_REJECTED: dict[str, Any] = {**KNOWN, "marker": "*", "s": 80}
-NEW: dict[str, Any] = {"marker": "o", "s": 34, "facecolor": DARK, "edgecolor": "white", "linewidth": 0.5}
-FOREIGN: dict[str, Any] = {"marker": "X", "s": 46, "facecolor": RED, "edgecolor": "white", "linewidth": 0.5}
-FOREIGN_ACCEPTED: dict[str, Any] = {"marker": "s", "s": 38, "facecolor": WARM, "edgecolor": "black", "linewidth": 0.6}
+KNOWN: Fields = {"marker": "o", "s": 24, "facecolor": "white", "edgecolor": DARK, "linewidth": 0.9}
+KNOWN_REJECTED: Fields = {**KNOWN, "marker": "*", "s": 80}
+NEW: Fields = {"marker": "o", "s": 34, "facecolor": DARK, "edgecolor": "white", "linewidth": 0.5}
+FOREIGN: Fields = {"marker": "X", "s": 46, "facecolor": RED, "edgecolor": "white", "linewidth": 0.5}
+FOREIGN_ACCEPTED: Fields = {"marker": "s", "s": 38, "facecolor": WARM, "edgecolor": "black", "linewidth": 0.6}
 
 # Keyword arguments of lines.
-THRESHOLD: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.2}
-OUTLINE: dict[str, Any] = {"colors": DARK, "linewidths": 1.3}
+THRESHOLD: Fields = {"color": RED, "linestyle": "--", "linewidth": 1.2}
+OUTLINE: Fields = {"colors": DARK, "linewidths": 1.3}
 
 # Inches. Figures of the manual are at most this wide, so that 11 points are 11 pixels on a phone.
 PHONE_WIDTH = 4.8

@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
+from transvariation._typing import Fields
 from transvariation.datasets import load_glass
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.report import glass_figures as draw
@@ -19,9 +19,7 @@ from transvariation.studies.claims import check_glass_claims
 from transvariation.tocc import TOCC
 
 
-def write_glass_page(
-    scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, made_by: dict[str, str]
-) -> Path:
+def write_glass_page(scored: list[Fields], held_out: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
     """Write the tables, figures, the page and what made it into a folder."""
     directory.mkdir(parents=True, exist_ok=True)
     correlations = study.correlations()
@@ -84,7 +82,7 @@ def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
 
 
 def _figures(
-    scored: list[dict[str, Any]], planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
+    scored: list[Fields], planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 ) -> dict[str, tuple[Figure, str]]:
     glass = load_glass()
     minor, minor_other = planes["PCA"]

@@ -1,12 +1,14 @@
 """The figures of the paper's glass analysis."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from sklearn.base import BaseEstimator
 
+from transvariation._typing import Fields
 from transvariation.depth.probability import transvariation_probability
 from transvariation.report.figure_style import DARK, FOREIGN, GREEN, KNOWN, PHONE_WIDTH, RED, SKY, WARM
 from transvariation.report.scatter_figure import draw_plane
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WINDOW, OTHER = "window (target)", "not window (non-target)"
-CLOSE: dict[str, Any] = {"frameon": False, "handletextpad": 0.3, "columnspacing": 1.0}  # of legends
-STYLES: dict[str, dict[str, Any]] = {
+CLOSE: Fields = {"frameon": False, "handletextpad": 0.3, "columnspacing": 1.0}  # of legends
+STYLES: dict[str, Fields] = {
     "TOCC_df": {"color": DARK, "linestyle": "-"},
     "TOCC_db": {"color": WARM, "linestyle": "--"},
     "PAM-TOCC_df": {"color": GREEN, "linestyle": "-."},
@@ -50,7 +52,7 @@ def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     return figure
 
 
-def levels(classifier: Any, control: pd.DataFrame) -> Figure:
+def levels(classifier: BaseEstimator, control: pd.DataFrame) -> Figure:
     """Draw the level of tp in the target's plane and the targets that the classifier rejects."""
     figure = Figure(figsize=(PHONE_WIDTH, 4.8), layout="constrained")
     ax = figure.add_subplot()
@@ -61,7 +63,7 @@ def levels(classifier: Any, control: pd.DataFrame) -> Figure:
     return figure
 
 
-def membership(classifiers: dict[str, Any], control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
+def membership(classifiers: Fields, control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     """Draw, one panel per classifier, which objects of either class are accepted."""
     figure = Figure(figsize=(PHONE_WIDTH, 1 + 3 * len(classifiers)), layout="constrained")
     axes = figure.subplots(len(classifiers), 1, sharex=True, sharey=True)
@@ -75,7 +77,7 @@ def membership(classifiers: dict[str, Any], control: pd.DataFrame, recovered: pd
     return figure
 
 
-def roc_panels(scored: list[dict[str, Any]]) -> Figure:
+def roc_panels(scored: list[Fields]) -> Figure:
     """Draw the ROC curves of the three classifiers, one panel per reduction; of several seeds the first is drawn."""
     figure = Figure(figsize=(PHONE_WIDTH, 5.4), layout="constrained")
     names = {"PCA": "last two components", "RP": "random projections"}

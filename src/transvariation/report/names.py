@@ -2,13 +2,15 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
+
+from transvariation._typing import Fields
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PLAIN: dict[str, Any] = {"parse_math": False}  # a name with two dollar signs is not a formula
+PLAIN: Fields = {"parse_math": False}  # a name with two dollar signs is not a formula
 LETTER_WIDTH = 6.0  # approximate width of a letter in points
 
 
@@ -34,5 +36,5 @@ def label_ticks(ax: "Axes", at: Sequence[int], names: Iterable[object]) -> None:
     labels = [wrapped(name, 24) for name in names]
     longest = max((len(line) for label in labels for line in label.splitlines()), default=0)
     available = ax.bbox.width / ax.figure.dpi * 72 / max(len(labels), 1)
-    rotated: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    rotated: Fields = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(at, labels, **PLAIN, **(rotated if LETTER_WIDTH * longest > available else {}))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from transvariation._typing import Fields
 from transvariation.atomic_write import replacing
 from transvariation.report.vocabulary import said
 from transvariation.tables.problems import printable_text
@@ -39,7 +40,7 @@ class Section:
     """A heading and the parts under it, in order."""
 
     heading: str
-    parts: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[Fields] = field(default_factory=list)
     new_page: bool = False
     folded: str = ""  # what is shown instead on the screen until the reader opens it
 
@@ -100,7 +101,7 @@ class Section:
 
 def laid_out(
     table: pd.DataFrame, digits: int = 3, forms: dict[str, str] | None = None
-) -> tuple[list[dict[str, Any]], list[list[Any]]]:
+) -> tuple[list[Fields], list[list[Any]]]:
     """Format a table: numbers with `digits` decimals or by the format of the column, missing values as a dash."""
     columns = [{"name": str(c), "text": not pd.api.types.is_numeric_dtype(kind)} for c, kind in table.dtypes.items()]
     form = [(forms or {}).get(str(column["name"]), f".{digits}f") for column in columns]

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
+from transvariation._typing import Fields
 from transvariation.report import figure_style
 from transvariation.report.names import label_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS: dict[str, dict[str, Any]] = {
+MARKS: dict[str, Fields] = {
     "control, accepted": figure_style.KNOWN,
     "control, rejected": figure_style.KNOWN_REJECTED,
     "recovered, accepted": figure_style.FOREIGN_ACCEPTED,
@@ -23,7 +25,9 @@ MARKS: dict[str, dict[str, Any]] = {
 _MANY_VALUES = 250  # values in a variable; with more the even lines are narrow enough
 
 
-def draw_plane(ax: Axes, classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None) -> Any:
+def draw_plane(
+    ax: Axes, classifier: BaseEstimator, control: pd.DataFrame, recovered: pd.DataFrame | None = None
+) -> Any:
     """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected objects.
 
     Parameters

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from transvariation.report.figure_style import DARK, REGION, SKY, WARM
 from transvariation.report.names import PLAIN, label_ticks, wrapped
@@ -26,7 +27,7 @@ def draw_stability(ax: "Axes", stability: "SelectionStability") -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def draw_vip(ax: "Axes", selector: Any, names: list[str] | None = None) -> None:
+def draw_vip(ax: "Axes", selector: BaseEstimator, names: list[str] | None = None) -> None:
     """Draw the Importance Coefficients of a fitted VIPSelector as boxes, the most important variable first.
 
     The line within a box is VIP, the median; a box holds half of the projections, its whiskers 90% of them. Selected

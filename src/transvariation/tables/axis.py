@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from transvariation._typing import Floats
+from transvariation._typing import Fields, Floats
 from transvariation.tables.cells import Column, explain, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.headers import MIN_POSITIONS, split_unit
@@ -127,7 +127,7 @@ def interpolated(X: Floats, features: Sequence[str], wanted: Sequence[str]) -> F
     return spectra
 
 
-def missing_bands(wanted: Sequence[str], lacking: Collection[str]) -> dict[str, Any]:
+def missing_bands(wanted: Sequence[str], lacking: Collection[str]) -> Fields:
     """Describe as ranges the positions of a spectrum that a table lacks; empty if it lacks none."""
     names = {x: name for name, x in positions(wanted).items()}
     axis = sorted(names)

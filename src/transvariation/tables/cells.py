@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation._typing import Floats
+from transvariation._typing import Fields, Floats
 from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems
 
@@ -130,7 +130,7 @@ def _number(text: str, decimal: str) -> float | None:
     return None if lost or math.isinf(number) else number
 
 
-def explain(cell: object, decimal: str = ".") -> tuple[str, dict[str, Any]]:
+def explain(cell: object, decimal: str = ".") -> tuple[str, Fields]:
     """Explain why a cell is not a number: the code of a problem and its parameters.
 
     >>> explain("1,234.5"), explain("12 ppm")

@@ -1,10 +1,10 @@
 """Tables of one value per row, with a column that names the variable: turned into one column per variable."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from transvariation._typing import Fields
 from transvariation.tables.cells import Cells, cell_text, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.headers import is_chemical, is_label_name, is_unit, key, split_unit
@@ -111,7 +111,7 @@ def _pivoted(grid: Grid, block: Block, names: int, value: int, labels: Sequence[
             first.append(i)
         at = objects.setdefault(label, len(objects)), variables.setdefault(cell_text(name), len(variables))
         if at in places:
-            said: dict[str, Any] = {
+            said: Fields = {
                 "name": cell_text(name),
                 "label": " / ".join(label),
                 "first": int(block.rows[places[at]]),

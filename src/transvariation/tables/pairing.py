@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from transvariation._typing import Fields
 from transvariation.tables.axis import interpolated, missing_bands, positions
 from transvariation.tables.grid import Limits
 from transvariation.tables.headers import locate, same_unit, similar
@@ -172,7 +173,7 @@ def read_pair(
       recovered.csv, row 2, column 'Na': the value is missing; fill it in, or choose missing="drop" or missing="impute"
     """
     own = settings if isinstance(settings, tuple) else (settings, settings)
-    common: dict[str, Any] = {"features": features, "missing": "keep", "limits": limits}
+    common: Fields = {"features": features, "missing": "keep", "limits": limits}
     first, found = _attempt(read_table, control, name=names[0], settings=own[0], **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from transvariation._typing import Fields
 from transvariation.tables.axis import Resampling, find_resampling, missing_bands
 from transvariation.tables.cells import cell_text, explain, find_decimal, order_values, read_cells
 from transvariation.tables.columns import LEVELS, TableColumn, find_columns, take_units
@@ -218,7 +219,7 @@ def read_chunks(
 
 
 def _read_parts(
-    grid: Grid, limits: Limits, rows: int | None, given: dict[str, Any], drop_summary_rows: bool, gaps: bool = False
+    grid: Grid, limits: Limits, rows: int | None, given: Fields, drop_summary_rows: bool, gaps: bool = False
 ) -> Iterator[tuple[Table, float]]:
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
     columns: list[TableColumn] | None = None
@@ -283,7 +284,7 @@ def _without_summaries(block: Block, columns: list[TableColumn] | None, problems
         return block
     at = sorted(found)
     rows = block.rows[at].tolist()
-    values: dict[str, Any] = {"words": list(dict.fromkeys(found[i] for i in at))[:5], "rows": row_list(rows)}
+    values: Fields = {"words": list(dict.fromkeys(found[i] for i in at))[:5], "rows": row_list(rows)}
     if drop:
         problems.note("summary-rows-dropped", **values)
     else:
@@ -305,7 +306,7 @@ def _numbers(grid: Grid, block: Block, columns: list[TableColumn]) -> Table:
             code, params = explain(cell, grid.decimal)
             problems.add(code, int(block.rows[i]), column.header, **params)
             X[i, k] = np.inf  # reported already, so not to be called missing as well
-    labels: dict[str, Any] = {}
+    labels: Fields = {}
     order = None
     for column in columns:
         cells = block.columns[column.number - 1]

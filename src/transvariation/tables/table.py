@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Bools, Fields, Floats
 from transvariation.tables.columns import LEVELS
 from transvariation.tables.headers import locate
 from transvariation.tables.problems import Problem, Problems, row_list
@@ -166,7 +165,7 @@ class Table:
         Table
             A table of the same columns.
         """
-        parts: dict[str, Any] = {}
+        parts: Fields = {}
         for name in ("ids", *LEVELS, "X", "rows", "order", "below", "filled"):
             if (part := getattr(self, name)) is not None:
                 parts[name] = tuple(compress(part, rows)) if isinstance(part, tuple) else part[rows]
@@ -182,7 +181,7 @@ class Table:
         """
         return pd.DataFrame(self.X, index=pd.Index(self.ids, name="id"), columns=list(self.features))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Fields:
         """Return what was understood, as JSON values.
 
         Returns
@@ -207,7 +206,7 @@ class Table:
 
 def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
     """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
-    parts: dict[str, Any] = {"notes": tuple(notes)}
+    parts: Fields = {"notes": tuple(notes)}
     for name in ("ids", *LEVELS, "X", "rows", "order", "below"):
         values = [getattr(table, name) for table in tables]
         if isinstance(values[0], tuple):

@@ -3,11 +3,10 @@
 import base64
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 
-from transvariation._typing import Floats
+from transvariation._typing import Fields, Floats
 from transvariation.report.vocabulary import said
 from transvariation.report.wording.remedies import located_text, problem_text
 from transvariation.report.wording.statements import table_title
@@ -37,7 +36,7 @@ def in_memory(file: Mapping[str, str]) -> BytesIO:
     return opened
 
 
-def problem_dict(problem: Problem) -> dict[str, Any]:
+def problem_dict(problem: Problem) -> Fields:
     """Return a problem as JSON values, with the remedy in the page's terms."""
     return problem.to_dict() | {"message": problem_text(problem, "page")}
 
@@ -48,7 +47,7 @@ def sheets(content: bytes, limits: Limits) -> list[str]:
     return titles if len(titles) > 1 else []
 
 
-def show_table(table: Table, which: str, *, spectral: bool) -> dict[str, Any]:
+def show_table(table: Table, which: str, *, spectral: bool) -> Fields:
     """Return the summary and the first rows of a table, with the cells marked that have a note.
 
     The roles of the positions of a spectrum are not listed.
@@ -81,13 +80,13 @@ def show_table(table: Table, which: str, *, spectral: bool) -> dict[str, Any]:
 
 def show_problems(
     content: bytes, name: str, problems: Sequence[Problem], limits: Limits, settings: TableSettings
-) -> dict[str, Any]:
+) -> Fields:
     """Return the rows of a file that have problems, as they are in the file; none if it cannot be opened."""
     ours = [problem for problem in problems if problem.table == name]
     wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PROBLEM_ROWS]
     columns: list[str] = []
     header: list[str] = []
-    rows: list[dict[str, Any]] = []
+    rows: list[Fields] = []
     try:
         with opened(content, name, limits, settings) as grid:
             columns = header = [str(cell) for cell in grid.header]
@@ -115,7 +114,7 @@ def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:
     return len(header) <= MAX_COLUMNS or j == 0 or any(problem.column == header[j] for problem in problems)
 
 
-def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> dict[str, Any]:
+def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> Fields:
     """Mark the cells of a row that have problems; a problem without a column is about the whole row."""
     here = [problem for problem in found if problem.row == number]
     marked = {j: problem_text(p, "page") for p in here for j, title in enumerate(header) if p.column == title}
@@ -137,7 +136,7 @@ def some(n: int) -> list[int]:
     return np.unique(np.linspace(0, n - 1, min(n, SPECTRA_DRAWN)).round().astype(int)).tolist()
 
 
-def segments(axis: Floats, lines: Floats) -> list[dict[str, Any]]:
+def segments(axis: Floats, lines: Floats) -> list[Fields]:
     """Return lines over an axis, in one part for each range of it, with at most `POINTS_DRAWN` points together.
 
     Of a longer line the smallest and the largest value of every interval are kept, so that no peak is lost.

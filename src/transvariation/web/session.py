@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from transvariation._typing import Fields
 from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult
 from transvariation.casework.audit import case_errors
 from transvariation.casework.checks import duplicate_cautions
@@ -44,7 +45,7 @@ class Session:
 
     def __init__(self, progress: Progress):
         self.progress = progress
-        self.sources: dict[str, Any] = {}
+        self.sources: Fields = {}
         self.names: dict[str, str] = {}
         self.held: dict[str, tuple[TableSettings, HeldGrid | None]] = {}  # cells, and how the file was opened
         self.tables: list[tuple[dict[str, object], CaseTables]] = []  # with the settings by which they were read
@@ -75,7 +76,7 @@ class Session:
             for which, name in EXAMPLE.items()
         }
 
-    def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> dict[str, Any]:
+    def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> Fields:
         """Chart a new run of a process against a normal run."""
         return monitoring_view(files, options, LIMITS)
 
@@ -94,7 +95,7 @@ class Session:
         """Validate the method on the database."""
         self.validated = validate_database(self._database, options, self.progress)
 
-    def validation(self) -> dict[str, Any]:
+    def validation(self) -> Fields:
         """Return what the page shows of the validation."""
         if self.validated is None:
             raise ValueError("There is no result yet.")
@@ -120,7 +121,7 @@ class Session:
         """Refuse wrong settings."""
         CaseSettings.from_dict(content)
 
-    def read(self, content: Mapping[str, object]) -> dict[str, Any]:
+    def read(self, content: Mapping[str, object]) -> Fields:
         """Read the tables; return what was understood, or the problems and where they are."""
         settings = CaseSettings.from_dict(content)
         self.tables = []
@@ -197,7 +198,7 @@ class Session:
             self.held[which] = how, hold(file, LIMITS, how)
         return self.held[which][1] or file
 
-    def preview(self, content: Mapping[str, object]) -> dict[str, Any]:
+    def preview(self, content: Mapping[str, object]) -> Fields:
         """Return the spectra as they were read, and after preprocessing of the chosen variables, as `judge` does it."""
         chosen = CaseSettings.from_dict(content)
         (_, tables), *_ = self.tables
@@ -246,7 +247,7 @@ class Session:
             self.result = self._judged.at(wanted)
         return self.result
 
-    def show(self, name: str, sensitivity: float | None, *arguments: object) -> dict[str, Any]:
+    def show(self, name: str, sensitivity: float | None, *arguments: object) -> Fields:
         """Return a view of the result: a function of `transvariation.web.views`.
 
         Of several control sources, the one that was chosen by the last `view` is shown.
@@ -258,7 +259,7 @@ class Session:
                     return VIEWS[name](result, *arguments)
                 return spoken(self._shown(name, result, *arguments))
 
-    def _shown(self, name: str, result: CaseResult, *arguments: Any) -> dict[str, Any]:
+    def _shown(self, name: str, result: CaseResult, *arguments: Any) -> Fields:
         if not result.cases:
             return VIEWS[name](result, *(() if name == "view" else arguments))
         if name == "view":

@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib import rc_context
 
+from transvariation._typing import Fields
 from transvariation.casework import Database, ValidationResult, validate
 from transvariation.casework.progress import Progress
 from transvariation.report.figure_style import SETTINGS
@@ -32,7 +33,7 @@ def open_database(files: Mapping[str, Mapping[str, str]], options: Mapping[str, 
     return Database.build([file], name=file.name, logged=options.get("logged") is True)
 
 
-def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def check_options(options: Mapping[str, Any]) -> Fields:
     """Read what was chosen for a validation into keywords of `validate`."""
     if unknown := [name for name in options if name not in OPTIONS]:
         raise ValueError(f"{unknown[0]}={options[unknown[0]]!r} is not understood; choose from {', '.join(OPTIONS)}.")
@@ -58,7 +59,7 @@ def validate_database(database: Database, options: Mapping[str, Any], progress: 
     return validate(database, progress=progress, **check_options(options))
 
 
-def validation_view(result: ValidationResult) -> dict[str, Any]:
+def validation_view(result: ValidationResult) -> Fields:
     """Describe a validation for the page."""
     verdicts = verdict_table(result)
     return {
@@ -79,7 +80,7 @@ def validation_view(result: ValidationResult) -> dict[str, Any]:
     }
 
 
-def _table(frame: Any) -> dict[str, Any]:
+def _table(frame: Any) -> Fields:
     return {"columns": list(frame.columns), "rows": frame.astype(str).values.tolist()}
 
 

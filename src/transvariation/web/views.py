@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.model_file import spreadsheet_safe
@@ -70,7 +71,7 @@ VARIABLES_NAMED = 4  # variables in which a fragment differs by itself, in the t
 REASONS_LISTED = 40  # variables or regions in the evidence on a fragment
 
 
-def view(result: CaseResult) -> dict[str, Any]:
+def view(result: CaseResult) -> Fields:
     """Describe the case for the page, which shows this and decides nothing."""
     model, inputs = result.model, result.inputs
     files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
@@ -100,7 +101,7 @@ def view(result: CaseResult) -> dict[str, Any]:
     }
 
 
-def matrix(result: CaseResult, source: int) -> dict[str, Any]:
+def matrix(result: CaseResult, source: int) -> Fields:
     """Describe what differs on the page if the control has several sources, of which one is shown."""
     frame = matrix_frame(result)
     warned = [*warning_texts(result), *own_warnings(result)]
@@ -123,7 +124,7 @@ def _key(result: CaseResult) -> dict[str, str]:
     return {"for": words[0], "against": words[1]}
 
 
-def points(result: CaseResult, x: str, y: str) -> dict[str, Any]:
+def points(result: CaseResult, x: str, y: str) -> Fields:
     """Return the means and the replicates of all fragments in two variables, with the names of the axes."""
     if not {x, y} <= set(result.inputs.features):
         raise ValueError(f"There is no variable {x!r} or no variable {y!r}.")
@@ -140,7 +141,7 @@ def points(result: CaseResult, x: str, y: str) -> dict[str, Any]:
     }
 
 
-def evidence(result: CaseResult, key: str) -> dict[str, Any]:
+def evidence(result: CaseResult, key: str) -> Fields:
     """Return the evidence behind one conclusion, by its number; the strongest first."""
     if key not in map(str, range(len(result.conclusions))):
         raise ValueError(f"There is no conclusion {key!r}; they are numbered from 0 to {len(result.conclusions) - 1}.")
@@ -149,7 +150,7 @@ def evidence(result: CaseResult, key: str) -> dict[str, Any]:
     return {"statements": sentences(conclusion, result)} | found
 
 
-def spectra(result: CaseResult) -> dict[str, Any]:
+def spectra(result: CaseResult) -> Fields:
     """Return some recovered spectra over the band of the control, and the importance of every position."""
     axis, band = np.array(spectra_of(result).axis), spectra_of(result).band(result.model.sensitivity_used)
     drawn = [result.conclusions[i] for i in some(len(result.conclusions))]
@@ -200,7 +201,7 @@ def _columns(result: CaseResult) -> dict[str, bool | str]:
     }
 
 
-def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
+def _conclusions(result: CaseResult) -> list[Fields]:
     alone = conclusion_frame(result, VARIABLES_NAMED).get(ALONE, [""] * len(result.conclusions))
     return [
         {
@@ -225,7 +226,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
     ]
 
 
-def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+def _reasons(conclusion: Conclusion, result: CaseResult) -> Fields:
     reasons, digits = conclusion.reasons[:REASONS_LISTED], Digits(result)
     intervals = {each.element: each for each in conclusion.intervals}
     replicated = max(map(len, conclusion.measurements.values())) > 1
@@ -262,7 +263,7 @@ def _about(conclusion: Conclusion, result: CaseResult) -> str:
     return ", ".join([*([f"source {conclusion.source}"] if several else []), *([f"{n} replicates"] if n > 1 else [])])
 
 
-def _interval(result: CaseResult, digits: Digits, interval: MatchInterval | None) -> dict[str, Any] | None:
+def _interval(result: CaseResult, digits: Digits, interval: MatchInterval | None) -> Fields | None:
     """Return the interval of the ASTM criterion in one variable."""
     if interval is None:
         return None
@@ -270,7 +271,7 @@ def _interval(result: CaseResult, digits: Digits, interval: MatchInterval | None
     return {"text": interval_text(result, digits, interval), "outside": outside}
 
 
-def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+def _regions(conclusion: Conclusion, result: CaseResult) -> Fields:
     """Return the spectrum of a fragment over the band of the control, and where it leaves the band."""
     regions = conclusion.regions or ()
     return {
@@ -292,7 +293,7 @@ def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     }
 
 
-def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str, Any]:
+def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> Fields:
     """Return spectra and the band of the control, on a scale that does not depend on the sensitivity."""
     spectra = spectra_of(result)
     axis, band, widest = np.array(spectra.axis), spectra.band(result.model.sensitivity_used), spectra.band(1)
@@ -355,7 +356,7 @@ WRITERS: dict[str, Callable[[CaseResult], bytes]] = {
     "zip": _archive,
 }
 
-VIEWS: dict[str, Callable[..., dict[str, Any]]] = {
+VIEWS: dict[str, Callable[..., Fields]] = {
     "view": view,
     "points": points,
     "evidence": evidence,

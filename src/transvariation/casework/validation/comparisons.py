@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Fields, Floats, Indices
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.pairs import Design, Source
 from transvariation.casework.database import Database
@@ -94,7 +94,7 @@ class Comparisons:
         known, questioned, drawn = self.draw(design, fold)
         if not drawn:
             return {"known": []}
-        found: dict[str, Any] = {"known": known, "questioned": questioned}
+        found: Fields = {"known": known, "questioned": questioned}
         found["astm"] = [matches_interval(each, self.data.logged) for each in drawn]
         others = self.ratios and (seed, share) == (self.seed, 1.0)  # repetitions show the stability of the method
         found |= judge_comparisons(drawn, self.background(fold, share), seed, design, self.ratios, others)

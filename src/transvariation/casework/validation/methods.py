@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transvariation._typing import Bools, Floats, Indices
+from transvariation._typing import Bools, Fields, Floats, Indices
 from transvariation.casework.astm import match_interval
 from transvariation.casework.background.basis import most_replicates
 from transvariation.casework.background.likelihood_ratio import calibrated_ratio
@@ -51,7 +51,7 @@ def judge_comparisons(
     design: Design,
     ratios: bool = True,
     others: bool = True,
-) -> dict[str, Any]:
+) -> Fields:
     """Compute p-values and likelihood ratios of comparisons by a background, as `judge` does.
 
     As many replicates are used as the background has. A ratio is refused (NaN) where `judge` refuses it: where the

@@ -1,8 +1,8 @@
 """The result of a validation: frozen records that serialise as JSON."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
+from transvariation._typing import Fields
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.database import Finding
 from transvariation.casework.validation.criteria import Verdict
@@ -134,21 +134,21 @@ class ValidationResult:
         Versions and seed.
     """
 
-    database: dict[str, Any]
+    database: Fields
     findings: tuple[Finding, ...]
-    settings: dict[str, Any]
+    settings: Fields
     designs: tuple[DesignResult, ...]
     stability: dict[str, float]
     learning: tuple[dict[str, float], ...]
     verdicts: tuple[Verdict, ...]
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: Fields = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
         """Whether every acceptance criterion is met."""
         return all(verdict.met for verdict in self.verdicts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Return the result as JSON values.
 
         Returns

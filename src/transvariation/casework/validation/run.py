@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from transvariation import __version__
+from transvariation._typing import Fields
 from transvariation.casework.database import Database, is_database
 from transvariation.casework.errors import CaseError
 from transvariation.casework.progress import Progress, ProgressStep, ignore_progress
@@ -137,11 +138,11 @@ def _variables(database: Database, features: Sequence[str] | None) -> tuple[str,
 def _run_all(
     tasks: Sequence[tuple[Any, ...]],
     run: Comparisons,
-    header: dict[str, Any],
+    header: Fields,
     checkpoint: Any,
     n_jobs: int,
     progress: Progress,
-) -> dict[tuple[Any, ...], dict[str, Any]]:
+) -> dict[tuple[Any, ...], Fields]:
     """Run all tasks, in processes if asked for; with a checkpoint, those that have no result there."""
 
     with TemporaryDirectory() as folder:
