@@ -23,6 +23,8 @@ for name in ("conformal", "tables", "metrics", "persistence", "report", "base", 
 def test_a_misspelt_name_is_answered_with_the_nearest_one():
     with pytest.raises(AttributeError, match=r"no attribute 'NeighbourTOCC'; did you mean NeighborTOCC\?$"):
         _ = transvariation.NeighbourTOCC
+    with pytest.raises(AttributeError, match=r"did you mean PAMTOCC\?$"):
+        _ = transvariation.PamTOCC
 
 
 def test_an_unknown_name_is_refused_without_a_guess():

@@ -110,8 +110,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"transvariation.{_HOME[name]}"), name)
     if name in _modules():
         return import_module(f"transvariation.{name}")
-    close = get_close_matches(name, [*_HOME, *_modules()], n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    names = {each.lower(): each for each in (*_modules(), *_HOME)}
+    close = get_close_matches(name.lower(), names, n=1)
+    hint = f"; did you mean {names[close[0]]}?" if close else ""
     raise AttributeError(f"module 'transvariation' has no attribute {name!r}{hint}")
 
 

@@ -35,7 +35,7 @@ def fit_detector(detector: object, X: object, groups: Indices | None = None, *, 
     last = _last_step(fitted)
     if isinstance(last, ClassifierMixin | RegressorMixin):
         raise TypeError(
-            f"{type(last).__name__} predicts a target y; give a detector that learns from target samples only, such as "
+            f"{type(last).__name__} needs labels y; give a detector that learns from target samples only, such as "
             "IsolationForest() or NeighborTOCC(), or OpenSetClassifier for several classes"
         )
     if isinstance(fitted, OneClassClassifier):

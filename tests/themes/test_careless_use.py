@@ -235,7 +235,7 @@ def test_messages_name_columns_values_and_the_remedy(control):
         TOCC().fit(gappy)
     with pytest.raises(ValueError, match=r"contains NaN in column 0, which TOCC"):
         TOCC().fit(gappy.to_numpy())
-    with pytest.raises(ValueError, match=r"which OneClassSVM does not take; .*SimpleImputer\(\), OneClassSVM"):
+    with pytest.raises(ValueError, match=r"which OneClassSVM does not accept; .*SimpleImputer\(\), OneClassSVM"):
         CalibratedOCC(OneClassSVM()).fit(gappy)
     with pytest.raises(ValueError, match=r"columns 'Mg', 'twice' determine each other"):
         DensityTOCC(density="gaussian").fit(control[["K", "Mg"]].assign(twice=2 * control["Mg"]))
@@ -251,6 +251,6 @@ def test_messages_name_columns_values_and_the_remedy(control):
         NeighborTOCC().fit(control.assign(maker="x").to_numpy())
     with pytest.raises(TypeError, match=r"no parameter contamination; use sensitivity=0\.9"):
         TOCC(contamination=0.1)
-    with pytest.raises(TypeError, match=r"RandomForestClassifier predicts a target y; give a detector"):
+    with pytest.raises(TypeError, match=r"RandomForestClassifier needs labels y; give a detector"):
         CalibratedOCC(RandomForestClassifier()).fit(control)
     assert TOCC().fit(control.astype(str)).predict(control.astype(str)).shape == (87,)

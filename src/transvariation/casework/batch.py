@@ -43,7 +43,7 @@ def read_batch(path: str | Path) -> list[BatchCase]:
     Parameters
     ----------
     path : path
-        A folder with a folder for each case, in which are the tables ``control`` and ``recovered``. Or a CSV table with
+        A folder with a folder for each case that holds the tables ``control`` and ``recovered``. Or a CSV table with
         the columns ``case``, ``control`` and ``recovered``, the last two files beside it, and perhaps case details.
 
     Returns

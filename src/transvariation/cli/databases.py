@@ -126,7 +126,7 @@ def validate(
     """Measure on a DATABASE how often the method is wrong, and compare that with acceptance criteria.
 
     DATABASE is what `database build` wrote, or a table with a column that names the sources. After Ctrl-C, the same
-    command goes on from where it was, if it writes a report or JSON.
+    command continues where it stopped, if it writes a report or JSON.
 
     Exit status: 0 = all criteria are met, 1 = a criterion is not met, 2 = the input or an option is wrong.
     """

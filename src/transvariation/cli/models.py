@@ -33,7 +33,7 @@ _OF_A_CASE = (  # settings that a classifier by itself has no use for
 @click.argument("model", type=OUTPUT)
 @overwrite_option
 def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
-    """Fit a classifier to the rows of CONTROL and keep it in the file MODEL."""
+    """Fit a classifier to the rows of CONTROL and save it as MODEL."""
     from rich.console import Console
 
     from transvariation.casework.model_file import fit_model
@@ -64,7 +64,7 @@ def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
 )
 @overwrite_option
 def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: bool, **options: Any) -> None:
-    """Apply the classifier in MODEL to TABLE, of any length; write one line per row, or per sample, into a CSV file.
+    """Score the rows of TABLE, of any length, with MODEL; write one line per row, or per sample, into a CSV file.
 
     Rows that repeat the label of a sample are its replicates: their mean is scored.
     """
@@ -98,7 +98,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.argument("new", type=INPUT)
 @click.option("--report", type=OUTPUT, help="Write a report: .html or .pdf.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
-@click.option("--lags", type=click.IntRange(min=0), default=0, help="Judge each row with so many rows before it.")
+@click.option("--lags", type=click.IntRange(min=0), default=0, help="How many earlier rows to append to each row.")
 @click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
 @click.option("--false-alarm", type=float, default=0.01, help="Share of normal rows that one or more charts flag.")
 @click.option("--run", type=COUNT, default=2, help="Successive flagged rows that raise an alarm.")
