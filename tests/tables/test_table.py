@@ -25,7 +25,7 @@ class TestMissing:
     def test_drop(self):
         table = read_table(self.FILE, missing="drop")
         assert (table.ids, table.dropped) == (("D",), ("A", "B", "C"))
-        assert "row 3, column 'Na': object 'B' left out: missing" in notes(table)
+        assert "row 3, column 'Na': 'B' left out: missing" in notes(table)
 
     def test_dropping_everything_is_a_problem(self):
         assert "leaves none" in problems(b"Na,Mg\n1,\n,2\n", missing="drop")[0]
@@ -46,8 +46,8 @@ class TestMissing:
         table = read_table(file, missing="impute")
         assert (table.ids, table.dropped) == (("A", "B", "C"), ("X", "exported by LabSoft 3.2"))
         assert table.X.tolist() == [[1, 0.2], [2, 0.05], [3, 0.4]]
-        assert "row 4, column 'Na': object 'X' left out: nothing was measured" in notes(table)
-        with pytest.raises(TableError, match="no object has a measured value"):
+        assert "row 4, column 'Na': 'X' left out: nothing was measured" in notes(table)
+        with pytest.raises(TableError, match="no row has a measured value"):
             apply_policy(read_table(b"id,Na\nA,\n", missing="keep", expect=["Na"]), "impute", table)
 
     def test_nothing_to_impute_from(self):

@@ -162,15 +162,15 @@ def _set_aside_uncertainties(columns: list[TableColumn], problems: Problems) -> 
 
 def _check_orientation(columns: list[TableColumn], problems: Problems) -> None:
     """Report a table whose rows are the variables."""
-    # K1 and B may be objects, Sr and SiO2 are not.
+    # K1 and B may be samples, Sr and SiO2 are not.
     if len(columns) < 3 or any(CHEMICAL.fullmatch(x.name) and sum(map(str.isalpha, x.name)) > 1 for x in columns):
         return
     labels = columns[0].labels
     variables = [label for label in labels if is_chemical(split_unit(label)[0])]
     long = [label for label in variables if len(label) > 1]
     if 2 * len(long) >= len(labels) >= 3 and len(set(variables)) == len(variables) >= 0.8 * len(labels):
-        objects = [column.header for column in columns[1:5]]
-        problems.add("transposed", None, columns[0].header or None, names=variables[:4], objects=objects)
+        samples = [column.header for column in columns[1:5]]
+        problems.add("transposed", None, columns[0].header or None, names=variables[:4], samples=samples)
 
 
 def _check_names(columns: list[TableColumn], grid: Grid) -> None:
@@ -262,7 +262,7 @@ def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Proble
             found["id"] = unique[0]
     repeated = [column for column in objects if column is not found.get("id") and (column.whole or column.faults)]
     if repeated and "fragment" not in {*found, *taken}:
-        found["fragment"] = repeated[0]  # the same object measured again
+        found["fragment"] = repeated[0]  # the same sample measured again
     for role, column in found.items():
         column.role = role
     if "fragment" in found and "source" not in {*found, *taken}:
@@ -334,7 +334,7 @@ def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bo
 def take_units(grid: Grid, block: Block) -> Block:
     """Put the units into the header and leave out their row, if the first row below the header holds them.
 
-    "A" may be the ampere or an object: a row of units needs units of composition in most columns. "-" is not a unit.
+    "A" may be the ampere or a sample: a row of units needs units of composition in most columns. "-" is not a unit.
     """
     if all(column.dtype != object for column in block.columns):  # numbers only
         return block

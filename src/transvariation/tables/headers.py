@@ -55,7 +55,7 @@ CHEMICAL = re.compile(rf"(log)?\d{{0,3}}((?:{_ELEMENTS})\d{{0,3}})+|RI|n[Dd]")
 def is_chemical(name: str) -> bool:
     """Return whether a name is that of an element, an isotope, an oxide or the refractive index.
 
-    A letter and a number, such as F1 or K12, more often name an object.
+    A letter and a number, such as F1 or K12, more often name a sample.
     """
     return CHEMICAL.fullmatch(name) is not None and not re.fullmatch(r"[A-Z]\d+", name)
 

@@ -47,7 +47,7 @@ def wide_blocks(grid: Grid, most: int, given: Collection[str]) -> Iterator[Block
 
 
 def _find(grid: Grid, block: Block, given: Collection[str]) -> tuple[int, int, list[int]] | None:
-    """Find the columns of variables and of values, and those that name the object; None if the table is not long."""
+    """Find the columns of variables and of values, and those that name the sample; None if the table is not long."""
     header = grid.header
     names = next((j for j, name in enumerate(header) if name not in given and _names_variables(name, block, j)), None)
     if names is None:
@@ -97,19 +97,19 @@ def _is_whole(read: Cells) -> bool:
 
 
 def _pivoted(grid: Grid, block: Block, names: int, value: int, labels: Sequence[int]) -> Block:
-    """Put the values of each object in one row; change the header of the grid accordingly."""
+    """Put the values of each sample in one row; change the header of the grid accordingly."""
     unit = grid.header[value] if is_unit(grid.header[value]) else split_unit(grid.header[value])[1]
     texts = [[cell_text(cell) for cell in block.columns[j].tolist()] for j in labels]
-    objects: dict[tuple[str, ...], int] = {}
+    samples: dict[tuple[str, ...], int] = {}
     variables: dict[str, int] = {}
     places: dict[tuple[int, int], int] = {}
     first: list[int] = []
     for i, (label, name) in enumerate(
         zip(zip(*texts, strict=True) if texts else [()] * len(block.rows), block.columns[names].tolist(), strict=True)
     ):
-        if label not in objects:
+        if label not in samples:
             first.append(i)
-        at = objects.setdefault(label, len(objects)), variables.setdefault(cell_text(name), len(variables))
+        at = samples.setdefault(label, len(samples)), variables.setdefault(cell_text(name), len(variables))
         if at in places:
             said: Fields = {
                 "name": cell_text(name),
@@ -121,10 +121,10 @@ def _pivoted(grid: Grid, block: Block, names: int, value: int, labels: Sequence[
     if "" in variables:
         empty = block.rows[[i for (_, variable), i in places.items() if variable == variables[""]]]
         grid.problems.add("empty-label", int(empty[0]), grid.header[names], role="variable", rows=f"row {empty[0]}")
-    if len(variables) * len(objects) > MOST_PIVOTED:
-        n = {"rows": len(block.rows), "objects": len(objects), "variables": len(variables)}
+    if len(variables) * len(samples) > MOST_PIVOTED:
+        n = {"rows": len(block.rows), "samples": len(samples), "variables": len(variables)}
         raise grid.problems.stop("long-table-sparse", None, grid.header[names], **n)
-    cells = np.full((len(variables), len(objects)), None, dtype=object)
+    cells = np.full((len(variables), len(samples)), None, dtype=object)
     for (row, variable), i in places.items():
         cells[variable, row] = block.columns[value][i]
     params = {"name": grid.header[names], "value": grid.header[value], "columns": list(variables)[:6]}

@@ -78,11 +78,11 @@ MESSAGES = {
     "no-delimiter": "no column holds numbers to measure by (no delimiter was found in the first row; columns must be"
     " separated by comma, semicolon, tab or bar); the header is {header!s}",
     "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
-    "empty-column": "the column is empty: no object has a value; fill it in, or leave the column out of the features",
+    "empty-column": "the column is empty: no row has a value; fill it in, or leave the column out of the features",
     "duplicate-id": "the id {value} is already used in row {first}; make ids unique",
     "numbered-names": "names such as {names} may number replicates of one fragment, or fragments: with replicates taken"
     " for fragments, more fragments than stated are excluded",
-    "nested-labels": "{value} in column {inner} has several labels here ({labels}), so it names several objects",
+    "nested-labels": "{value} in column {inner} has several labels here ({labels}), so it names several samples",
     "order": "{value} is neither a number nor a date such as 2024-05-06 10:30; correct it",
     # cells
     "not-a-number": "{value} is not a number",
@@ -92,7 +92,7 @@ MESSAGES = {
     "too-large": "{value} is too large for a computer's number; change the unit",
     "too-small": "{value} is too small for a computer's number; write 0 or change the unit",
     "formula": "{value} is a formula, which is never evaluated; save the values instead",
-    "above-range": "{value} lies above the instrument's range; leave the object out or give its value",
+    "above-range": "{value} lies above the instrument's range; leave the row out or give its value",
     "spreadsheet-error": "{value} is a spreadsheet's error value; correct the formula behind it",
     "detection-limit": "{value} gives no detection limit that can be read; it must be a positive number",
     "unit-in-cell": "{value} carries a unit; put the unit in the header, such as 'Na (wt%)', and leave the bare number",
@@ -106,8 +106,8 @@ MESSAGES = {
     " without the comma",
     "missing": "the value is missing; fill it in",
     "below-detection": "the value is below the detection limit; fill it in",
-    "all-dropped": "every object has a missing value, so that dropping them leaves none",
-    "nothing-measured": "no object has a measured value, so that there is none to fill in",
+    "all-dropped": "every row has a missing value, so that dropping them leaves none",
+    "nothing-measured": "no row has a measured value, so there is nothing to fill in",
     "unknown-limit": "values are below an unstated detection limit, and nothing tells it",
     "no-median": "values are missing and the control has none to take a median of",
     # two tables
@@ -124,9 +124,9 @@ MESSAGES = {
     " to spectra at the larger steps",
     "gap-in-axis": "the positions between {low:g} and {high:g} are missing, in a gap too wide to interpolate across;"
     " measure them, or fit without them",
-    "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
-    " that each object has one row",
-    "long-table-sparse": "{rows:,} rows name {objects:,} objects and {variables:,} variables, so that most values would"
+    "transposed": "the rows are variables ({names}) and the columns are samples ({samples}); transpose the table, so"
+    " that each sample has one row",
+    "long-table-sparse": "{rows:,} rows name {samples:,} samples and {variables:,} variables, so that most values would"
     " be missing; is this the column of variables? Otherwise give the table a column per variable",
     "long-table-twice": "{name} of {label} has a value already, in row {first}; remove one, or number the replicates in"
     " a column",
@@ -158,7 +158,7 @@ MESSAGES = {
     "unused-absent": "not used: {other!s} has no such column",
     "unused-similar": "not used: {other!s} has no such column; is it {similar} there? Then give both the same name",
     "summary-rows-dropped": "left out as summaries ({words}), not measurements: {rows!s}",
-    "dropped": "object {value} left out: {reason!s}",
+    "dropped": "{value} left out: {reason!s}",
     "imputed-limit": "{n} below detection, replaced by half the limit ({rows!s})",
     "imputed-median": "{n} missing, replaced by the control's median {median:.6g} ({rows!s})",
 }  # fmt: skip
@@ -170,7 +170,7 @@ REMEDIES = {
     "drop": 'choose missing="drop"',
     "impute": 'try missing="impute"',
     "drop-summary-rows": "choose drop_summary_rows=True",
-    "fragment-column": "for replicates of one object give fragment_column={column}",
+    "fragment-column": "for replicates of one sample give fragment_column={column}",
     "give-role": "give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
     "source-role": "give source_column={column}, or roles={{{column}: 'ignore'}} if the numbers do not start again",
     "give-decimal": _DECIMAL,

@@ -17,7 +17,7 @@ from transvariation.tables.table import Table, apply_policy
 
 
 class Pair(NamedTuple):
-    """Control and recovered objects measured by the same variables in the same order.
+    """Control and recovered samples measured by the same variables in the same order.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ def read_table(
     settings: TableSettings | None = None,
     **fields: Any,
 ) -> Table:
-    """Read a table of objects in rows and measured variables in columns.
+    """Read a table with measurements in rows and variables in columns.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def read_table(
     features : sequence of str, default=None
         The columns to measure by, with or without their units; None takes every column of numbers.
     missing : {"error", "drop", "impute", "keep"}, default="error"
-        How missing and below-detection values are handled: reported; the object left out; half the detection limit
-        and the median put in their place, unless nothing of the object was measured; or NaN.
+        How missing and below-detection values are handled: reported; the row left out; half the detection limit
+        and the median put in their place, unless nothing in the row was measured; or NaN.
     name : str, default=None
         What messages call the file.
     expect : sequence of str
@@ -166,7 +166,7 @@ def read_chunks(
     progress : callable, default=None
         Called after every block with the share of the file that was read.
     left_out : callable, default=None
-        Called with the ids of the objects that were left out of a block because values are missing. A block of which
+        Called with the ids of the rows that were left out of a block because values are missing. A block of which
         nothing remains is not yielded; that nothing remains of the whole table is a problem.
     **fields
 
@@ -280,7 +280,7 @@ def _without_summaries(block: Block, columns: list[TableColumn] | None, problems
         texts = [cell.strip() if isinstance(cell, str) and len(cell) < 60 else "" for cell in column.tolist()]
         if _HINT.search("\n".join(texts).lower()):  # a quick look, before one at every cell
             found |= {i: text for i, text in enumerate(texts) if _SUMMARY.fullmatch(text.lower())}
-    if not found or (columns is None and len(found) == len(block.rows)):  # each row is the mean of one object
+    if not found or (columns is None and len(found) == len(block.rows)):  # each row is the mean of one sample
         return block
     at = sorted(found)
     rows = block.rows[at].tolist()
@@ -355,7 +355,7 @@ def by_numbered_names(table: Table) -> Table:
 def _ask_about_names(table: Table, problems: Problems) -> None:
     """Report names that end in a number from 1 on, or in a letter from a on, for each of several beginnings.
 
-    A single beginning is only asked about if it has a number itself, as K1 in K1-1; Glass 1, Glass 2 are objects. Where
+    A single beginning is only asked about if it has a number itself, as K1 in K1-1; Glass 1, Glass 2 are samples. Where
     the beginnings are the sources, the numbers count fragments.
     """
     names = table.ids if table.fragment is None else table.fragment

@@ -19,14 +19,14 @@ POLICIES = ("error", "drop", "impute", "keep")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Objects in rows, measured variables in columns, all of it numbers.
+    """Measurements in rows, variables in columns, all of it numbers.
 
     Attributes
     ----------
     name : str
         The file, as the caller named it.
     ids : tuple of str
-        What each object is called; unique.
+        What each row is called; unique.
     source, fragment, replicate : tuple of str or None
         The labels of the three levels, per row: the pane, bottle or batch; the physical piece; the measurement of it.
         None where the table does not name the level. A fragment label counts within its source: see
@@ -38,7 +38,7 @@ class Table:
     X : ndarray of shape (n, p), read-only
         The measurements. NaN only where the table was read with ``missing="keep"``.
     rows : ndarray of shape (n,)
-        Each object's row in the file, the header being row 1.
+        Each row's number in the file, the header being row 1.
     units : mapping of str to str
         The units found in the header, by feature.
     headers : mapping of str to str
@@ -52,7 +52,7 @@ class Table:
     notes : tuple of Problem
         What was understood, set aside, dropped or filled in.
     dropped : tuple of str
-        The ids of objects left out because a value was missing.
+        The ids of rows left out because a value was missing.
     sha256 : str
         The fingerprint of the file's bytes.
     """
@@ -228,9 +228,9 @@ def apply_policy(table: Table, missing: str, reference: Table | None = None, *, 
     table : Table
         The table to complete.
     missing : {"error", "drop", "impute", "keep"}
-        ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those objects out;
-        ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out objects
-        of which nothing was measured. Where "not detected" comes without a number, the limit is the smallest one stated
+        ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those rows out;
+        ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out rows
+        in which nothing was measured. Where "not detected" comes without a number, the limit is the smallest one stated
         in the reference's column, else its smallest positive value.
     reference : Table, default=None
         The control table, with the same features and read with ``missing="keep"``; None is the table itself.
@@ -265,7 +265,7 @@ def apply_policy(table: Table, missing: str, reference: Table | None = None, *, 
             remedy = "drop" if in_block else "drop-or-impute"
             problems.add("missing" if lost[i, j] else "below-detection", int(table.rows[i]), headers[j], remedy=remedy)
         problems.check()
-    # An object without any measured value would be judged by nothing but the control's medians.
+    # A row without any measured value would be judged by nothing but the control's medians.
     bad = np.asarray(holes.any(axis=1) if missing == "drop" else lost.all(axis=1))
     for i in np.flatnonzero(bad):  # named with the first value that it lacks
         j = np.argmax(holes[i])

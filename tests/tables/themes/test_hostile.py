@@ -359,7 +359,7 @@ class TestBoundedCost:
     def test_a_long_table_that_is_mostly_empty(self, monkeypatch):
         monkeypatch.setattr("transvariation.tables.long_table.MOST_PIVOTED", 10_000)
         rows = b"".join(b"s%d,e%d,1.5\n" % (i, i % 100) for i in range(300))
-        assert "300 rows name 300 objects and 100 variables" in self.refuse(b"sample,element,value\n" + rows)
+        assert "300 rows name 300 samples and 100 variables" in self.refuse(b"sample,element,value\n" + rows)
 
     def test_times_with_nanoseconds_in_parquet(self):
         pa = pytest.importorskip("pyarrow")

@@ -11,7 +11,7 @@ def test_a_transposed_table_is_refused_with_the_remedy():
     for names in ("G1,G2,G3", "K1,K2,K3", "A,B,C"):  # K1 is no isotope of potassium
         text = f"element,{names}\n" + "".join(f"{e},1.5,2.5,3.5\n" for e in ("Na", "Mg", "K", "Ti", "Sr"))
         found = problems(text.encode())[0]
-        assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are objects" in found
+        assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are samples" in found
 
 
 def test_uncertainty_columns_are_no_variables():
