@@ -36,7 +36,7 @@ class KMeansOCC(OneClassClassifier):
     ----------
     centers_ : ndarray of shape (K, p)
     labels_ : ndarray of shape (n,)
-        The nearest center of each training sample.
+        The nearest centre of each training sample.
     inertia_ : float
         The sum of squared distances to the nearest center.
 

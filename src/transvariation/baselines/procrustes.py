@@ -131,7 +131,7 @@ def procrustes_validation(X: ArrayLike, *, max_components: int = 20, n_folds: in
         )
     scores, held_out = centered @ loadings[:most].T, np.empty((n, most))
     for k in range(n_folds):
-        # Around the center of all samples: so the published rule keeps the distances of cross-validation.
+        # Around the centre of all samples: so the published rule keeps the distances of cross-validation.
         local = np.linalg.svd(centered[fold != k], full_matrices=False)[2][:most]
         held_out[fold == k] = centered[fold == k] @ local.T
     squares = (centered**2).sum(axis=1, keepdims=True)

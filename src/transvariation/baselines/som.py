@@ -50,7 +50,7 @@ def train_map(X: Floats, units: Floats, near: Floats, picks: Indices, rate: tupl
 
 def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
     """Move the units, sample by sample."""
-    # The neighbourhoods are the same until the radius falls below the next distance.
+    # The neighborhoods are the same until the radius falls below the next distance.
     levels = np.searchsorted(np.unique(near), radii, side="right")
     starts = np.flatnonzero(np.diff(levels, prepend=-1))
     for start, end in zip(starts, [*starts[1:], len(radii)], strict=True):
@@ -68,7 +68,7 @@ def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: 
 class SOMOCC(OneClassClassifier):
     """Accept samples near a unit of a self-organising map.
 
-    A rectangular grid of units with the bubble neighbourhood, trained online as in the R package kohonen.
+    A rectangular grid of units with the bubble neighborhood, trained online as in the R package kohonen.
 
     Parameters
     ----------

@@ -267,7 +267,7 @@ def _deviations(tables: CaseTables) -> Any:
 def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool) -> list[int]:
     """Choose the variables that the reasons of a recovered fragment name: all, or of many the most telling ones.
 
-    Neighbouring positions of a spectrum tell the same, so that only the largest deviation among them is named.
+    Neighboring positions of a spectrum tell the same, so that only the largest deviation among them is named.
     """
     if len(used) <= MANY_VARIABLES:
         return used

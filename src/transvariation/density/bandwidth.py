@@ -211,7 +211,7 @@ class _Sample:
         return _autocorrelation(self.Z, self._width)
 
     def _far_and_near(self, width: float, reach: float) -> Iterator[_WeightedDifferences]:
-        """Long tails: a grid of the needed width covers the middle, the samples outside meet their neighbours."""
+        """Long tails: a grid of the needed width covers the middle, the samples outside meet their neighbors."""
         Z = _closed_up(self.Z, reach)
         distance = np.abs(Z - np.median(Z, axis=0)).max(axis=1)
         outside = np.asarray(distance > width * (_FINE_GRID[self.p] / 2 - 1))

@@ -73,7 +73,7 @@ def _refine(
 
 
 def _best(values: Floats, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the two neighbours of the largest value, between which the peak must lie, its place and itself."""
+    """Return the two neighbors of the largest value, between which the peak must lie, its place and itself."""
     last = x.shape[1] - 1
     best, final = np.argmax(values, axis=1), last - np.argmax(values[:, ::-1], axis=1)
     each = np.arange(len(x))

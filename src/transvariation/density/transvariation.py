@@ -113,7 +113,7 @@ def _log_ratio(density: Density, Z: Floats, m: Floats) -> Floats:
     # The denominator depends on the orthant only: one probability for each that is met, never 2^p of them.
     met, orthant = _orthants(above)
     corners = np.concatenate([np.broadcast_to(m, met.shape), Z])
-    # In one call, whose cost counts with few objects.
+    # In one call, whose cost counts with few samples.
     log_tau = _log_tau(density, corners, np.concatenate([met, above]))
     largest, tau = log_tau[: len(met)][orthant], log_tau[len(met) :]
     return np.minimum(np.subtract(tau, largest, out=np.full(len(Z), -np.inf), where=tau > -np.inf), 0.0)

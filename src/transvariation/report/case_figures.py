@@ -73,7 +73,7 @@ def draw_fragments(result: CaseResult) -> Figure:
         ax.scatter(means[:, 0], means[:, 1], label=label, **look)
         if label != "control" and len(result.conclusions) <= RECOVERED_NAMED:
             for place, ((name, _), at) in enumerate(zip(fragments, means, strict=True)):
-                above = 5 if place % 2 else -11  # names of neighbours should not lie on each other
+                above = 5 if place % 2 else -11  # names of neighbors should not lie on each other
                 ax.annotate(name, at, (5, above), textcoords="offset points", fontsize=8, **PLAIN)
     label_axes(ax, *[with_unit(result, name) for name in names])
     if len(names) == 1:

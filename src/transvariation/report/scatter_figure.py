@@ -1,4 +1,4 @@
-"""The plane of two variables: level of tp in shades, the objects, and what was rejected."""
+"""The plane of two variables: level of tp in shades, the samples, and what was rejected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MANY_VALUES = 250  # values in a variable; with more the even lines are narrow 
 def draw_plane(
     ax: Axes, classifier: BaseEstimator, control: pd.DataFrame, recovered: pd.DataFrame | None = None
 ) -> Any:
-    """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected objects.
+    """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected samples.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def draw_plane(
     The image, for a colour bar.
     """
     tables = {"control": control} | ({} if recovered is None else {"recovered": recovered})
-    objects = pd.concat(tables.values())
+    samples = pd.concat(tables.values())
     centers = np.atleast_2d(classifier.centers_ if hasattr(classifier, "centers_") else classifier.center_)
-    x, y = grid_lines(objects, np.vstack([objects, centers]))
+    x, y = grid_lines(samples, np.vstack([samples, centers]))
     corners = np.meshgrid(x, y)
     grid = pd.DataFrame(np.stack(corners, axis=-1).reshape(-1, 2), columns=control.columns)
     levels = classifier.transvariation_probability(grid).reshape(corners[0].shape)
@@ -62,18 +62,18 @@ def draw_plane(
     return shades
 
 
-def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300) -> list[np.ndarray]:
-    """Compute the lines of a grid over a frame and a margin: even ones, and those through the objects.
+def grid_lines(frame: ArrayLike, samples: ArrayLike, steps: int = 300) -> list[np.ndarray]:
+    """Compute the lines of a grid over a frame and a margin: even ones, and those through the samples.
 
-    tp by counting changes at objects and centres only, and a strip between two of them may be narrower than an even
-    cell: the grid also has a line through each of them and one midway between neighbours.
+    tp by counting changes at samples and centres only, and a strip between two of them may be narrower than an even
+    cell: the grid also has a line through each of them and one midway between neighbors.
 
     Parameters
     ----------
     frame : array-like of shape (m, p)
         The grid reaches from their smallest to their largest values, and a little further.
-    objects : array-like of shape (n, p)
-        Objects and centres; those outside are left out. With more than 250 in a variable, its lines are even.
+    samples : array-like of shape (n, p)
+        Samples and centres; those outside are left out. With more than 250 in a variable, its lines are even.
     steps : int
         Even cells along each axis.
 
@@ -82,7 +82,7 @@ def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300) -> list[n
     One increasing array per variable.
     """
     lines = []
-    for values, through in zip(np.asarray(frame, float).T, np.asarray(objects, float).T, strict=True):
+    for values, through in zip(np.asarray(frame, float).T, np.asarray(samples, float).T, strict=True):
         margin = 0.06 * np.ptp(values) or 1.0
         even = np.linspace(values.min() - margin, values.max() + margin, steps + 1)
         some = np.unique(through[(through > even[0]) & (through < even[-1])])

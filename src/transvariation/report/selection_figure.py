@@ -51,13 +51,13 @@ def draw_vip(ax: "Axes", selector: BaseEstimator, names: list[str] | None = None
 
 
 def draw_features(axes: Any, groups: dict[str, pd.DataFrame]) -> None:
-    """Draw one panel per variable with a box for each group of objects.
+    """Draw one panel per variable with a box for each group of samples.
 
     Parameters
     ----------
     axes : array of matplotlib Axes, at least one per variable
     groups : dict of DataFrames
-        The objects of each group by its name, all with the same variables; the first group, the target, stands out.
+        The samples of each group by its name, all with the same variables; the first group, the target, stands out.
     """
     first = next(iter(groups.values()))
     panels = np.ravel(axes)

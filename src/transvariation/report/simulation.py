@@ -38,7 +38,7 @@ def box_plots(table: pd.DataFrame, scenario: str) -> "Figure":
     shifts, sizes = sorted(found["shift"].unique()), sorted(found["size"].unique())
     methods = list(dict.fromkeys(found["method"]))
     figure = Figure(figsize=(PHONE_WIDTH, 0.9 + 2.6 * len(shifts)), layout="constrained")
-    grid = {"wspace": 0.12}  # room for the labels at the ends of neighbouring axes
+    grid = {"wspace": 0.12}  # room for the labels at the ends of neighboring axes
     axes = figure.subplots(len(shifts), len(sizes), squeeze=False, sharex=True, sharey=True, gridspec_kw=grid)
     for row, shift in zip(axes, shifts, strict=True):
         for ax, size in zip(row, sizes, strict=True):

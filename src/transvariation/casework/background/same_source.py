@@ -37,9 +37,9 @@ MIN_SOURCES_TO_CALIBRATE = 10  # with fewer, no sensitivity of 0.9 can be suppor
 N_NEIGHBORS = (1, 3)
 N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of the other folds
 TAIL_SHARE = 0.2  # the share of the least typical differences, which shows how alike those of one source are
-WINDOW_SOURCES = 20  # neighbouring sources over which the within-source variance is averaged
+WINDOW_SOURCES = 20  # neighboring sources over which the within-source variance is averaged
 WITHIN_SHRINKAGE = 0.1  # of that variance towards the variance over all sources
-N_REFERENCES = 6_000  # differences among which neighbours are sought, about
+N_REFERENCES = 6_000  # differences among which neighbors are sought, about
 N_SETS = 5  # drawn from each source to see how much its fragments, or its replicates, differ
 BLOCK_DISTANCES = 250_000  # distances computed at a time, which fit into a cache
 
@@ -47,12 +47,12 @@ BLOCK_DISTANCES = 250_000  # distances computed at a time, which fit into a cach
 class SameSourceDifferences:
     """The class of same-source differences of a background, for one design of comparison.
 
-    A difference is scored as `NeighborTOCC` scores an object: the transvariation probability of its log mean distance
+    A difference is scored as `NeighborTOCC` scores a sample: the transvariation probability of its log mean distance
     to the 1 and to the 3 nearest same-source differences, multiplied; every source is divided in several rounds, so
     that the draws hardly matter. Distances are taken after a transformation
     that stabilizes the within-source variance, and after whitening by the within-source covariance of fragment means
     (shrunk after Ledoit and Wolf). The differences of a fold of background sources are scored with these sources left
-    out of the transformation, of the covariance and of the neighbours.
+    out of the transformation, of the covariance and of the neighbors.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class SameSourceDifferences:
         return _ranks(others, _similarity(scores, source), self.n_sources_ - 1)
 
     def _log_distances(self, reference: Floats, points: Floats) -> Floats:
-        """Compute the log mean distance to the nearest references for each number of neighbours.
+        """Compute the log mean distance to the nearest references for each number of neighbors.
 
         A difference and its negative are equally typical of one source, so the nearer one counts.
         """
@@ -308,7 +308,7 @@ class VarianceStabilizer:
     """A monotone transformation of each variable after which its within-source variance does not depend on its level.
 
     Contents near the detection limit vary far more than others, and large ones more than small ones. The standard
-    deviation of fragment means within sources is estimated as a function of the level, by averages over neighbouring
+    deviation of fragment means within sources is estimated as a function of the level, by averages over neighboring
     background sources, and its reciprocal is integrated. Likelihood ratios do not change under such a transformation,
     as far as their model is right on either scale; it makes the assumption of one within-source covariance plausible.
 
