@@ -12,25 +12,9 @@ noticed only if they contain a large share of other coffee.
 The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
 """
 
-import tempfile
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from chemotools.datasets import load_coffee
-from sklearn.pipeline import make_pipeline
-
-from transvariation import CalibratedOCC, NeighborTOCC, compare_classifiers
-from transvariation.baselines import DDSIMCA
-from transvariation.baselines.strangers import describe_strangers
-from transvariation.casework import judge
-from transvariation.metrics import type_ii_error
-from transvariation.preprocessing import make_preprocessing
-from transvariation.report.acceptance_figures import acceptance_figure, distance_figure, spectrum_figure, type_ii_figure
-from transvariation.report.case import write_report
-from transvariation.report.wording.statements import headline, statement
-from transvariation.spectral_bands import spectral_band
 
 spectra, labels = load_coffee()
 spectra, origin = spectra.to_numpy(), labels["labels"].to_numpy()
@@ -44,6 +28,8 @@ known, fresh = ethiopia[:15], ethiopia[15:]
 # The raw spectra differ in level and slope, which depends on how a sample was pressed onto the crystal. The
 # standard normal variate (SNV) removes that, and the first derivative of a Savitzky-Golay filter removes what is left
 # of the baseline.
+from transvariation.preprocessing import make_preprocessing
+
 preprocessing = make_preprocessing("snv,sg1").fit(known)
 figure, (before, after) = plt.subplots(2, figsize=(4.8, 4.8), sharex=True, layout="constrained")
 for country, color in (("Ethiopia", "C0"), ("Brazil", "C1"), ("Vietnam", "C2")):
@@ -60,12 +46,18 @@ before.legend()
 # --------------
 # The classifier learns from 15 Ethiopian coffees. Its threshold is calibrated to accept 90% of further ones; every
 # fold of the calibration repeats the preprocessing.
+from sklearn.pipeline import make_pipeline
+
+from transvariation import CalibratedOCC, NeighborTOCC
+
 classifier = CalibratedOCC(make_pipeline(make_preprocessing("snv,sg1"), NeighborTOCC())).fit(known)
 print(classifier.coverage_report())
 
 # %%
 # DD-SIMCA is the method that many laboratories use. Its own limits accept too few fresh samples if the known samples
 # are few; calibrated as above it keeps its sensitivity. Mean over 40 random choices of the 15 known coffees:
+from transvariation.baselines import DDSIMCA
+
 accepted: dict[str, list[float]] = {"resubstitution": [], "cv": []}
 for seed in range(40):
     order = np.random.default_rng(seed).permutation(20)
@@ -80,6 +72,9 @@ print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 2) for calibrat
 # ------------------------
 # The figure compares single coffees with the band of the known ones. The band contains 90% of Ethiopian spectra over
 # their whole length; where a spectrum leaves it, the coffee is atypical.
+from transvariation.report.acceptance_figures import spectrum_figure
+from transvariation.spectral_bands import spectral_band
+
 groups = {
     "Ethiopia, known": known,
     "Ethiopia, fresh": fresh,
@@ -96,6 +91,9 @@ spectrum_figure(band, examples, gap=10, figure=plt.figure())
 # ---------------------------------
 # Blends of fresh Ethiopian coffee with a rising share of Vietnamese coffee are computed from the spectra. The type II
 # error is the share of blends that are accepted as Ethiopian; the bars are 95% confidence intervals.
+from transvariation.metrics import type_ii_error
+from transvariation.report.acceptance_figures import type_ii_figure
+
 shares = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 1.0])
 foreign = spectra[origin == "Vietnam"][:4]
 blends = np.array([(1 - share) * own + share * other for share in shares for own in fresh for other in foreign])
@@ -112,6 +110,8 @@ figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 # Without coffee from elsewhere, candidates can be compared by the known coffees. They are
 # tested, at the same sensitivity, on artificial spectra that deviate three times as far as the known ones. The best
 # accepts the fewest. Derivatives come first, and three components for DD-SIMCA.
+from transvariation import compare_classifiers
+
 candidates = {
     steps: make_pipeline(make_preprocessing(steps), NeighborTOCC()) for steps in ("snv", "msc", "snv,sg1", "snv,sg2")
 }
@@ -124,6 +124,8 @@ print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table
 # -------------------
 # Five Ethiopian coffees that the classifier has not seen are accepted, and all coffees from elsewhere are rejected.
 # Those lie beyond all known coffees: their p-value is 1/16, the smallest that 15 known coffees allow.
+from transvariation.report.acceptance_figures import acceptance_figure
+
 p_values = {name: classifier.p_values(group) for name, group in groups.items()}
 short = {name.removeprefix("Ethiopia, "): values for name, values in p_values.items()}
 acceptance_figure(short, n_calibration=classifier.coverage_report().n, figure=plt.figure())
@@ -135,6 +137,15 @@ plt.show()
 # :func:`transvariation.casework.judge` does all of this at once, from two tables to a report that can be printed and
 # signed: spectra over the band of the known coffees, foreign regions, the acceptance plot, error rates and limitations.
 # On the command line it is ``transvariation judge known.csv new.csv --preprocess snv,sg1 --report coffee.html``.
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+from transvariation.casework import judge
+from transvariation.report.case import write_report
+from transvariation.report.wording.statements import headline, statement
+
 names = [str(position) for position in range(spectra.shape[1])]
 samples = [(f"{name} {i + 1}", row) for name, group in groups.items() for i, row in enumerate(group)]
 table = pd.DataFrame([row for _, row in samples], columns=names, index=[name for name, _ in samples])
@@ -155,6 +166,9 @@ print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 # Three components come out first above; Procrustes cross-validation alone, which asks how many components 15 coffees
 # support, gives the number printed here. The limits are calibrated by known coffees left out; labels name members that
 # are rejected and strangers that are accepted.
+from transvariation.baselines.strangers import describe_strangers
+from transvariation.report.acceptance_figures import distance_figure
+
 prepared = {name: preprocessing.transform(group) for name, group in groups.items()}
 known_prepared = preprocessing.transform(known)
 print("Procrustes cross-validation:", DDSIMCA("procrustes").fit(known_prepared).n_components_, "components")

@@ -2,7 +2,7 @@
 Which variables matter, and how stable is the selection?
 ========================================================
 
-`VIPSelector` measures the weight of each variable in compact random projections of the control objects. The weights
+`VIPSelector` measures the weight of each variable in compact random projections of the control fragments. The weights
 vary over the projections (top). Silicon and calcium lead, but they are correlated; with ``kappa=0.5`` a variable that
 correlates with those already selected is skipped, and magnesium follows silicon. Over 100 seeds the same pair is
 selected almost always (middle). Over bootstrap samples of the fragments, the second variable changes more often
