@@ -550,8 +550,8 @@ def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
     if gaps and not allow_nan:
         columns = "column " if len(gaps) == 1 else "columns "
         return (
-            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not accept; drop the rows "
-            f"or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
+            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not accept; drop the "
+            f"rows or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
         )
     return None
 
