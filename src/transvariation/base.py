@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.model_selection import LeaveOneOut
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats, Indices
@@ -30,20 +29,19 @@ from transvariation.coverage_report import CoverageReport
 from transvariation.density.covariance import SingularCovariance
 from transvariation.description import Description, fit_without
 from transvariation.exceptions import (
-    DuplicatedSamples,
     NoGuarantee,
     RejectsNearlyAll,
     RejectsNothing,
     TooFewSamples,
     warn_user,
 )
+from transvariation.exchangeability import warn_of_copies
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
-from transvariation.subsample import row_keys
-from transvariation.validation import check_count
+from transvariation.shift import mean_offsets, weight_pair
+from transvariation.validation import unusable_columns
 
 MAX_SAMPLES_EXPLAINED = 1000  # training samples that explanations refer to
-_MANY_COPIES = 0.3  # share of copies from which on the error rate suffers
 _HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
 _SUBSET_SIZE = 1_100  # samples among which these are scored first
 
@@ -143,7 +141,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         self._keep_sample(rows, plan.groups)
         calibration = self._calibration
         if calibration.held_out and plan.groups is None:
-            _warn_of_copies(rows)
+            warn_of_copies(rows)
         if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
             warn_if_ordered(calibration.scores, None if plan.groups is None else plan.groups[calibration.rows])
         if targets is not None:
@@ -390,13 +388,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         scores, strata = self._scored(X)
         if weights is not None:
-            pair = (weights.known, weights.new) if hasattr(weights, "known") else weights
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ValueError(
-                    "weights must be a density_ratio(known, new), or a pair of arrays: the weight of each training "
-                    f"sample and of each sample of X; not {type(weights).__name__}"
-                )
-            return self._calibration.weighted_p_values(scores, *pair)
+            return self._calibration.weighted_p_values(scores, *weight_pair(weights))
         own = None if self._calibration.held_out else self.description_.own_p_values(scores)
         if own is not None:
             return check_numbers(own, "p-value")
@@ -455,27 +447,9 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
     def _align(self, rows: Any, units: Indices) -> Any:
         """Set the offset of new samples from the known ones, and remove from each the offset of all other units."""
-        if not units.max():
-            raise ValueError(
-                "align='mean' needs at least 2 new samples: the offset of each is computed from the others"
-            )
-        known, new = (np.asarray(each, dtype=float) for each in (self.sample_, rows))
         categorical = getattr(self.description_, "categorical", None)
-        moved = np.ones(new.shape[1], dtype=bool) if categorical is None else ~np.asarray(categorical)
-
-        def offset(total: Floats, n: Floats) -> Floats:
-            return np.where(moved & (n > 0), total / np.maximum(n, 1) - center, 0.0)
-
-        measured = ~np.isnan(known)
-        center = np.where(measured, known, 0.0).sum(axis=0) / np.maximum(measured.sum(axis=0), 1)
-        measured = ~np.isnan(new)
-        values = np.where(measured, new, 0.0)
-        total, n = values.sum(axis=0), measured.sum(axis=0)
-        own_total, own_n = np.zeros((2, int(units.max()) + 1, new.shape[1]))
-        np.add.at(own_total, units, values)
-        np.add.at(own_n, units, measured)
-        self._alignment = offset(total, n)
-        return rows - offset(total - own_total[units], n - own_n[units])
+        self._alignment, of_others = mean_offsets(self.sample_, rows, units, categorical)
+        return rows - of_others
 
     def _level(self, sensitivity: float | ArrayLike | None) -> Any:
         return self._sensitivity if sensitivity is None else sensitivity
@@ -529,60 +503,6 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
 
 
-def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
-    """Name the columns of a table that hold texts or missing values, and the remedy for the classifier `name`."""
-    texts: list[Any] = []
-    gaps: list[Any] = []
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
-        gaps = [column for column in X.columns if X[column].isna().any()]
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
-        texts = [j for j in range(X.shape[1]) if not _holds_numbers(X[:, j])]
-    elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2:
-        gaps = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
-    if texts:
-        named = ", ".join(map(repr, texts))
-        native = f"give categorical_features=[{named}] if they are categories, " if name == "NeighborTOCC" else ""
-        return (
-            f"X has columns that are not numbers: {named}; {native}drop them, or encode them in a pipeline: "
-            f"CalibratedOCC(make_pipeline(encoder, {name}()))"
-        )
-    if gaps and not allow_nan:
-        columns = "column " if len(gaps) == 1 else "columns "
-        return (
-            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not accept; drop the "
-            f"rows or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
-        )
-    return None
-
-
-def _holds_numbers(column: Any) -> bool:
-    try:
-        column.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _warn_of_copies(X: object) -> None:
-    """Warn if many samples of a continuous feature equal others in every feature, which is no coincidence."""
-    if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.shape[1] == 1:  # ties of one feature are no copies
-        return
-    first = np.unique(row_keys(X), return_index=True)[1]
-    share = 1 - len(first) / len(X)
-    if (
-        share > _MANY_COPIES
-        and len(first) >= 5
-        and any(len(np.unique(column)) > 0.9 * len(first) for column in X[first].T)
-    ):
-        warn_user(
-            f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
-            "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "
-            "if they are replicates of one item",
-            DuplicatedSamples,
-        )
-
-
 class TransvariationClassifier(OneClassClassifier):
     """A classifier whose scores are transvariation probabilities, or are converted to them by its description."""
 
@@ -601,60 +521,3 @@ class TransvariationClassifier(OneClassClassifier):
         """
         rows = self._validated(X)
         return check_numbers(self.description_.tp_of_scores(self.description_.score(rows)), "tp")
-
-
-def keeps_all_samples(classifier: OneClassClassifier) -> bool:
-    """Return whether a fit keeps all samples, as `partial_fit` needs them."""
-    return not (isinstance(classifier.calibration, str) and classifier.calibration == "split")
-
-
-class SlidingWindowMixin:
-    """Learn from the latest samples of a stream, for classifiers whose description keeps its samples in `rows`."""
-
-    @available_if(keeps_all_samples)
-    def partial_fit(self: Any, X: ArrayLike, y: object = None, *, window: int | None = None) -> Any:
-        """Fit to the samples of the last fit and further ones, or to the latest of them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target samples, in the order of their arrival.
-        y : array-like of shape (n_samples,), optional
-            Samples labelled -1 are left out, as in `fit`.
-        window : int, optional
-            The number of latest samples to keep; by default all.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from transvariation import TOCC
-        >>> rng = np.random.default_rng(0)
-        >>> classifier = TOCC().fit(rng.normal(size=(500, 2)))
-        >>> for _ in range(20):
-        ...     new = rng.normal(size=(10, 2))
-        ...     classifier = classifier.partial_fit(new, window=500)
-        >>> labels = classifier.predict(rng.normal(size=(1000, 2)))
-        >>> round(float(np.mean(labels == 1)), 1)
-        0.9
-        """
-        if window is not None and check_count("window", window) < self._min_samples:
-            raise ValueError(f"window={window} must be at least {self._min_samples} samples, or None for all")
-        first = not hasattr(self, "description_")
-        new = self._validate(X, reset=first)
-        new = take_rows(new, target_rows(y, len(new), 1))
-        if not first and (self._calibration.n_folds == 1 or self._calibration.unit == "groups"):
-            raise ValueError(
-                f"partial_fit cannot follow a fit with calibration={self._calibration.mode!r} or groups, which keeps "
-                'only a part of the samples or labels; use calibration="resubstitution", "loo" or "cv" without groups'
-            )
-        names = getattr(self, "feature_names_in_", None)
-        rows = new if first else np.concatenate([self.description_.rows, new])
-        self.fit(rows if window is None else rows[-window:])
-        if names is not None:
-            self.feature_names_in_ = names
-        return self

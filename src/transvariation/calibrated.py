@@ -13,12 +13,12 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats, Indices
-from transvariation.base import OneClassClassifier, unusable_columns
+from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.conformal import margin
 from transvariation.description import Description
 from transvariation.exceptions import UnknownCategories, warn_user
-from transvariation.validation import blocks
+from transvariation.validation import blocks, unusable_columns
 
 RESPONSE_METHODS = ("score_samples", "decision_function")
 _MAX_UNKNOWN_SHARE = 0.05  # share of held-out samples with unknown categories above which the error rate suffers

@@ -12,7 +12,9 @@ from scipy.spatial import KDTree
 from scipy.stats import chi2, norm, pearson3, skew
 
 from transvariation._typing import Bools, Floats, Indices
+from transvariation.exceptions import DuplicatedSamples, warn_user
 from transvariation.ordered import neighbor_correlation, normal_scores
+from transvariation.subsample import row_keys
 from transvariation.validation import column_names
 
 MIN_SAMPLES = 8
@@ -20,6 +22,7 @@ _N_BLOCKS = 10
 _N_NEIGHBORS = 5
 _N_PERMUTATIONS = 200
 _MAX_NEIGHBOR_SAMPLES = 2_000
+_MANY_COPIES = 0.3  # share of copies from which on the error rate suffers
 _WORDS = {
     "trend": "values rise or fall with the order",
     "autocorrelation": "neighboring samples are alike",
@@ -319,3 +322,22 @@ def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> Feat
     deviation = float((observed - permuted.mean()) / max(permuted.std(), 1e-12))
     # Nearly normal (Schilling, 1986), but skewed if the batch is small.
     return FeatureTest("neighbors", "", deviation, float(pearson3.sf(deviation, max(skew(permuted), 0.0))))
+
+
+def warn_of_copies(X: object) -> None:
+    """Warn if many samples of a continuous feature equal others in every feature, which is no coincidence."""
+    if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.shape[1] == 1:  # ties of one feature are no copies
+        return
+    first = np.unique(row_keys(X), return_index=True)[1]
+    share = 1 - len(first) / len(X)
+    if (
+        share > _MANY_COPIES
+        and len(first) >= 5
+        and any(len(np.unique(column)) > 0.9 * len(first) for column in X[first].T)
+    ):
+        warn_user(
+            f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
+            "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "
+            "if they are replicates of one item",
+            DuplicatedSamples,
+        )

@@ -14,11 +14,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, validate_data
 
 from transvariation._typing import Floats, Indices
-from transvariation.base import SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
+from transvariation.base import TransvariationClassifier
 from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
 from transvariation.conformal import tail_p_values
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
+from transvariation.sliding_window import SlidingWindowMixin, keeps_all_samples
 from transvariation.validation import check_count, column_names
 
 _MOST_TRIMMED = 0.25

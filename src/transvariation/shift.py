@@ -1,4 +1,4 @@
-"""Calibration for another population than the known samples: weights for a covariate shift."""
+"""Calibration for another population than the known samples: weights for a covariate shift, offsets of means."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
-from transvariation._typing import Floats
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.exceptions import SmallOverlap, warn_user
 
 MIN_EFFECTIVE = 20  # samples: with fewer, the p-values of most new samples are too coarse for a sensitivity of 0.95
@@ -140,3 +141,53 @@ def density_ratio(
             SmallOverlap,
         )
     return ratio
+
+
+def weight_pair(weights: object) -> tuple[ArrayLike, ArrayLike]:
+    """Return the weights of the known and of the new samples, given as a DensityRatio or as a pair."""
+    pair = (weights.known, weights.new) if isinstance(weights, DensityRatio) else weights
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ValueError(
+            "weights must be a density_ratio(known, new), or a pair of arrays: the weight of each training sample and "
+            f"of each sample of X; not {type(weights).__name__}"
+        )
+    return pair[0], pair[1]
+
+
+def mean_offsets(
+    known: ArrayLike, new: ArrayLike, units: Indices, categorical: Bools | None = None
+) -> tuple[Floats, Floats]:
+    """Compute how far the mean of new samples lies from that of known ones; missing values are left out.
+
+    Parameters
+    ----------
+    known, new : array-like of shape (n_samples, n_features)
+    units : ndarray of int of shape (n_new,)
+        The item 0, 1, ... that each new sample is a replicate of.
+    categorical : ndarray of bool of shape (n_features,), optional
+        Features that have no mean: their offset is 0, as is that of features without values.
+
+    Returns
+    -------
+    offset : ndarray of shape (n_features,)
+    of_others : ndarray of shape (n_new, n_features)
+        For each new sample, the offset of all other units.
+
+    Examples
+    --------
+    >>> offset, of_others = mean_offsets([[0.0], [2.0]], [[3.0], [5.0], [10.0]], np.array([0, 0, 1]))
+    >>> offset, of_others.T
+    (array([5.]), array([[9., 9., 3.]]))
+    """
+    if not units.max():
+        raise ValueError("align='mean' needs at least 2 new samples: the offset of each is computed from the others")
+    by_unit = pd.DataFrame(np.asarray(new, dtype=float)).groupby(units)
+    totals, counts = by_unit.sum().to_numpy(), by_unit.count().to_numpy()
+    center = np.nan_to_num(pd.DataFrame(np.asarray(known, dtype=float)).mean().to_numpy())
+    numeric = np.ones(len(center), dtype=bool) if categorical is None else ~np.asarray(categorical)
+
+    def offset(total: Floats, count: Indices) -> Floats:
+        return np.where(numeric & (count > 0), total / np.maximum(count, 1) - center, 0.0)
+
+    total, count = totals.sum(axis=0), counts.sum(axis=0)
+    return offset(total, count), offset(total - totals, count - counts)[units]

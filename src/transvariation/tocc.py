@@ -6,10 +6,11 @@ from typing import Self
 from sklearn.model_selection import BaseCrossValidator
 
 from transvariation._typing import Floats, Indices
-from transvariation.base import SlidingWindowMixin, TransvariationClassifier
+from transvariation.base import TransvariationClassifier
 from transvariation.depth.median import spatial_median_of_rows
 from transvariation.depth.probability import check_names, tp_of_rows, transvariation_probability
 from transvariation.description import Description
+from transvariation.sliding_window import SlidingWindowMixin
 
 
 class TOCC(SlidingWindowMixin, TransvariationClassifier):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,3 +105,38 @@ def check_magnitude(X: Floats, largest: float = 1e100) -> None:
         f"column {column} ranges from {X[:, column].min():.3g} to {X[:, column].max():.3g}, too "
         f"{'large' if large[column] else 'small'} for computing variances; divide it by {unit:.0e} first"
     )
+
+
+def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
+    """Name the columns of a table that hold texts or missing values, and the remedy for the classifier `name`."""
+    texts: list[Any] = []
+    gaps: list[Any] = []
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
+        gaps = [column for column in X.columns if X[column].isna().any()]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
+        texts = [j for j in range(X.shape[1]) if not _holds_numbers(X[:, j])]
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2:
+        gaps = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
+    if texts:
+        named = ", ".join(map(repr, texts))
+        native = f"give categorical_features=[{named}] if they are categories, " if name == "NeighborTOCC" else ""
+        return (
+            f"X has columns that are not numbers: {named}; {native}drop them, or encode them in a pipeline: "
+            f"CalibratedOCC(make_pipeline(encoder, {name}()))"
+        )
+    if gaps and not allow_nan:
+        columns = "column " if len(gaps) == 1 else "columns "
+        return (
+            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not accept; drop the "
+            f"rows or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
+        )
+    return None
+
+
+def _holds_numbers(column: Any) -> bool:
+    try:
+        column.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
