@@ -42,7 +42,7 @@ test-page: $(VENV)/.page
 # The table reader and model files against five thousand hostile files of each kind (some minutes); make test runs a few.
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/tables/themes/test_fuzz.py --hypothesis-profile=fuzz
-	$(BIN)/python -m pytest tests/test_persistence.py -k Fuzz --hypothesis-profile=fuzz
+	$(BIN)/python -m pytest tests/test_model_archive.py -k Fuzz --hypothesis-profile=fuzz
 
 # Change the code at random places and list the changes that no test notices (most of an hour).
 mutants: $(VENV)/.dev

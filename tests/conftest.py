@@ -44,6 +44,7 @@ SLOW = [
     "test_certificate.py",
     "test_cli.py",
     "test_false_discoveries.py",
+    "test_model_archive.py",
     "test_neighbor_tocc.py",
     "test_open_set.py",
     "test_persistence.py",

@@ -9,8 +9,6 @@ from scipy.stats import chi2
 from sklearn.decomposition import PCA
 
 from transvariation.baselines import DDSIMCA
-from transvariation.baselines.procrustes import procrustes_validation
-from transvariation.baselines.strangers import describe_strangers
 
 REFERENCE = Path(__file__).parent.parent / "reference"
 FOLDER = REFERENCE / "mdatools"
@@ -115,25 +113,6 @@ def test_unusable_parameters_are_refused():
         DDSIMCA().fit(np.ones((5, 3)))
 
 
-@pytest.mark.parametrize("case", json.loads((REFERENCE / "prcv" / "procrustes.json").read_text())["cases"])
-def test_procrustes_validation_equals_that_of_prcv_and_ddsimca(case):
-    X = BAROLO[: case["n_samples"]]
-    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    validation = procrustes_validation(X, max_components=8)
-    np.testing.assert_allclose(validation.sensitivities(0.9, case["limits"]), case["sensitivities"])
-    np.testing.assert_allclose(validation.held_out_score[:3], case["H"], rtol=1e-9)
-    np.testing.assert_allclose(validation.held_out_orthogonal[:3], case["Q"], rtol=1e-9)
-
-
-def test_procrustes_choice_stops_where_the_limits_fail():
-    X = (BAROLO - BAROLO.mean(axis=0)) / BAROLO.std(axis=0, ddof=1)
-    # prcv and ddsimca: 53, 53, 53, 51, 51, 52, 39 and 38 of 59 accepted; 48 or fewer of 59 have probability below 5%.
-    assert DDSIMCA("procrustes").fit(X).n_components_ == 6
-    # 52, 49, 48, 46, ... accepted; 47 or fewer have probability below 5% if 52 of 59 are expected.
-    assert DDSIMCA("procrustes", limits="robust").fit(X).n_components_ == 3
-    assert DDSIMCA("procrustes").fit(X[:, :1]).n_components_ == 0
-
-
 def test_outlier_limit_moves_with_a_calibrated_acceptance_limit():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(15, 3)) @ rng.normal(size=(3, 300)) + 0.3 * rng.normal(size=(15, 300))
@@ -148,16 +127,3 @@ def test_outlier_limit_moves_with_a_calibrated_acceptance_limit():
     assert "extreme" in calibrated.roles(X.mean(axis=0) + np.linspace(1, 3, 50)[:, None] * (X[0] - X.mean(axis=0)))
     everything, beyond = DDSIMCA(3, sensitivity=1.0).fit(X).critical_distances()
     assert everything == beyond == np.inf
-
-
-@pytest.mark.parametrize("case", json.loads((REFERENCE / "prcv" / "strangers.json").read_text())["cases"])
-def test_aliens_and_selectivity_equal_those_of_ddsimca(case):
-    center, spread = BAROLO.mean(axis=0), BAROLO.std(axis=0, ddof=1)
-    model = DDSIMCA(case["n_components"], sensitivity=1 - case["alpha"]).fit((BAROLO - center) / spread)
-    strangers = describe_strangers(model, (GRIGNOLINO - center) / spread)
-    assert np.flatnonzero(~strangers.alien).tolist() == case["external"]
-    assert strangers.noncentrality == pytest.approx(case["s"], rel=1e-9)
-    assert strangers.scale == pytest.approx(case["f0"], rel=1e-9)
-    assert strangers.specificity == pytest.approx(case["specificity"])
-    # ddsimca approximates the noncentral chi-square distribution by a normal one.
-    assert strangers.selectivity == pytest.approx(case["selectivity"], abs=0.003)

@@ -10,20 +10,15 @@ import transvariation
 SOURCE, TESTS = Path(transvariation.__file__).parent, Path(__file__).parents[1]
 # Modules whose behaviour shows in that of another one.
 TESTED_BY = {
-    "atomic_write": "test_cli.py",
     "baselines/principal_distances": "baselines/test_ddsimca.py",
-    "baselines/procrustes": "baselines/test_ddsimca.py",
-    "baselines/strangers": "baselines/test_ddsimca.py",
     "casework/background/basis": "casework/background/test_transfer.py",
     "casework/evidence": "casework/test_control.py",
     "datasets/glass": "themes/test_glass_cells.py",
     "datasets/plant": "report/test_monitoring.py",
-    "density/log_concave_integral": "density/test_normal_boxes.py",
     "description": "test_calibration.py",
     "displays/exchangeability": "displays/test_axes.py",
     "exceptions": "test_base.py",
     "feature_selection/base": "feature_selection/test_vip.py",
-    "model_archive": "test_persistence.py",
     "provenance": "casework/test_audit.py",
     "report/batch": "casework/test_batch.py",
     "report/controls": "casework/test_controls.py",
@@ -31,7 +26,6 @@ TESTED_BY = {
     "report/names": "report/test_selection_figure.py",
     "report/study": "studies/test_glass.py",
     "report/validation": "casework/test_validation.py",
-    "tables/headers": "tables/test_columns.py",
     "tables/options": "tables/test_settings.py",
     "tables/messages": "tables/test_problems.py",
     "web/choices": "web/test_app.py",
