@@ -1,5 +1,7 @@
 """Follow a stream: refit a classifier to its latest samples."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
