@@ -5,17 +5,16 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kruskal, spearmanr
+from scipy.stats import hypergeom, kruskal, norm, spearmanr
 
 from transvariation import exchangeability_test
-from transvariation.exchangeability import _difference_test, _order_tests
 from transvariation.ordered import normal_scores
 
 
 def test_moments_of_serial_sums_equal_those_of_all_permutations():
     scores = normal_scores(np.array([0.3, 2.0, 9.0, -1.0, 4.0, 4.0, 0.1, 7.5]))
     sums = np.array([np.dot(each[1:], each[:-1]) for each in map(np.array, permutations(scores))])
-    found = _order_tests(scores, "x")[1]
+    found = exchangeability_test(scores[:, None]).tests[1]
     assert found.statistic == pytest.approx((scores[1:] @ scores[:-1] - sums.mean()) / sums.std())
 
 
@@ -23,14 +22,31 @@ def test_statistics_agree_with_scipys():
     rng = np.random.default_rng(0)
     values, labels = rng.normal(size=200), np.arange(200) % 4
     shifted = values + 0.3 * labels
-    ours, theirs = _difference_test("groups", shifted, labels, "x"), kruskal(*(shifted[labels == k] for k in range(4)))
+    ours = exchangeability_test(shifted[:, None], groups=labels).tests[0]
+    theirs = kruskal(*(shifted[labels == k] for k in range(4)))
     assert np.log10(ours.p_value) == pytest.approx(np.log10(theirs.pvalue), rel=0.15)  # normal scores, not ranks
     trend = values + np.linspace(0, 0.8, 200)
-    found, expected = _order_tests(trend, "x")[0].p_value, spearmanr(trend, np.arange(200)).pvalue
+    found, expected = exchangeability_test(trend[:, None]).tests[0].p_value, spearmanr(trend, np.arange(200)).pvalue
     assert np.log10(found) == pytest.approx(np.log10(expected), rel=0.15)
 
 
-@pytest.mark.parametrize("draw", [np.random.Generator.standard_normal, np.random.Generator.standard_cauchy])
+def test_a_rare_indicator_is_tested_by_permutations():
+    """Of 4 ones among 40 samples, 3 are among the 10 new ones: Fisher's exact test, for which a normal law is poor."""
+    X, new = np.zeros((30, 1)), np.zeros((10, 1))
+    X[0], new[:3] = 1, 1
+    location = exchangeability_test(X, new=new).tests[0]
+    exact = hypergeom.sf(2, 40, 4, 10)  # no other outcome is as far from the mean of one
+    assert location.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 1_999))
+    assert location.p_value > 2 * (2 * norm.sf(location.statistic))
+
+
+def rare_indicators(rng, size):
+    return (rng.random(size) < 0.05).astype(float)
+
+
+@pytest.mark.parametrize(
+    "draw", [np.random.Generator.standard_normal, np.random.Generator.standard_cauchy, rare_indicators]
+)
 def test_exchangeable_samples_fail_at_most_at_the_level(draw):
     rng = np.random.default_rng(1)
     p = [exchangeability_test(draw(rng, (30, 4))).p_value for _ in range(100)]
@@ -105,5 +121,7 @@ def test_input_that_cannot_be_tested_is_named():
         exchangeability_test(table.assign(b=np.where(np.arange(20) == 3, np.inf, X[:, 1])))
     with pytest.raises(ValueError, match="X must hold numbers"):
         exchangeability_test(table.assign(b="text"))
+    with pytest.raises(ValueError, match="new has no values"):
+        exchangeability_test(X, new=np.full((9, 2), np.nan))
     missing = np.column_stack([X, np.full(20, np.nan)])
     assert exchangeability_test(missing, new=missing).p_value == exchangeability_test(X, new=X).p_value

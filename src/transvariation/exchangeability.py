@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,12 +16,14 @@ from transvariation._typing import Bools, Floats, Indices
 from transvariation.exceptions import DuplicatedSamples, warn_user
 from transvariation.ordered import neighbor_correlation, normal_scores
 from transvariation.subsample import row_keys
-from transvariation.validation import column_names
+from transvariation.validation import blocks, column_names
 
 MIN_SAMPLES = 8
 _N_BLOCKS = 10
 _N_NEIGHBORS = 5
-_N_PERMUTATIONS = 200
+_N_RELABELED = 200  # for the test of neighbors
+_MOSTLY_EQUAL = 3.0  # mean fourth power of normal scores, which is less without ties
+_N_PERMUTATIONS, _PERMUTED_VALUES = 1_999, 1_000_000
 _MAX_NEIGHBOR_SAMPLES = 2_000
 _MANY_COPIES = 0.3  # share of copies from which on the error rate suffers
 _WORDS = {
@@ -138,7 +141,8 @@ def exchangeability_test(
     ten stretches of the order; with groups, for differences between groups. A batch of new samples is tested against
     the known ones for location and spread, feature by feature, and for its nearest neighbors, in all features together.
     The tests use normal scores of the ranks, so that they need no distribution, and their exact mean and variance over
-    all permutations; the p-value is adjusted for the number of tests and features (Bonferroni).
+    all permutations, or 1,999 random permutations for a feature with mostly equal values; the p-value is adjusted for
+    the number of tests and features (Bonferroni).
 
     Parameters
     ----------
@@ -151,7 +155,7 @@ def exchangeability_test(
     new : array-like of shape (n_new, n_features), optional
         A finished batch of new samples. Only the batch is then tested, without `order` and `groups`.
     random_state : int, Generator or None, default=0
-        Draws the permutations of the test of neighbors.
+        Draws the permutations.
 
     Returns
     -------
@@ -179,6 +183,7 @@ def exchangeability_test(
     >>> exchangeability_test(known, new=new).drivers()
     {'location': ['x2'], 'neighbors': []}
     """
+    rng = np.random.default_rng(random_state)
     values, names = _values(X, "X")
     duplicates = len(values) - len(np.unique(values, axis=0))
     if new is not None:
@@ -190,10 +195,9 @@ def exchangeability_test(
         if added_names != names and None not in (column_names(X), column_names(new)):
             wrong = next(pair for pair in zip(added_names, names, strict=True) if pair[0] != pair[1])
             raise ValueError(f"new has {wrong[0]!r} where X has {wrong[1]!r}; give the same features in the same order")
-        tests = _two_sample_tests(values, added, names)
-        tests.append(_neighbor_test(values, added, np.random.default_rng(random_state)))
+        tests = [*_two_sample_tests(values, added, names, rng), _neighbor_test(values, added, rng)]
     else:
-        tests, values = _serial_tests(values, names, order, groups)
+        tests, values = _serial_tests(values, names, order, groups, rng)
     p_value = min((1.0, *(len(tests) * test.p_value for test in tests)))
     return ExchangeabilityResult(p_value, tuple(tests), len(values), duplicates)
 
@@ -206,6 +210,8 @@ def _values(X: ArrayLike, name: str) -> tuple[Floats, list[str]]:
         raise ValueError(f"{name} must hold numbers: {error}; drop or encode other columns") from error
     if values.ndim != 2 or len(values) < MIN_SAMPLES:
         raise ValueError(f"{name} has shape {values.shape}; give at least {MIN_SAMPLES} rows, one column per feature")
+    if np.isnan(values).all():
+        raise ValueError(f"{name} has no values: all of them are missing")
     names = [f"x{j}" for j in range(values.shape[1])] if names is None else [str(each) for each in names]
     if np.isinf(values).any():
         row, column = np.argwhere(np.isinf(values))[0]
@@ -231,7 +237,7 @@ def _labels(values: ArrayLike, n: int, name: str) -> Indices:
 
 
 def _serial_tests(
-    values: Floats, names: Sequence[str], order: ArrayLike | None, groups: ArrayLike | None
+    values: Floats, names: Sequence[str], order: ArrayLike | None, groups: ArrayLike | None, rng: np.random.Generator
 ) -> tuple[list[FeatureTest], Floats]:
     n = len(values)
     tests = []
@@ -241,16 +247,18 @@ def _serial_tests(
         _, first, labels = np.unique(_labels(groups, n, "groups")[arranged], return_index=True, return_inverse=True)
         if len(first) == 1:
             raise ValueError("groups holds a single group; leave it out, or give labels that differ")
-        tests += [_difference_test("groups", values[:, j], labels, name) for j, name in enumerate(names)]
+        for j, name in enumerate(names):
+            known = ~np.isnan(values[:, j])
+            scores = normal_scores(values[known, j])
+            tests += _tests_of(name, scores, {"groups": _difference(scores, labels[known])}, rng)
         rank = np.argsort(np.argsort(first))[labels]
         with np.errstate(invalid="ignore"):  # a group without values of a feature has no mean
             values = np.column_stack([_group_means(column, rank) for column in values.T])
-    if len(values) >= MIN_SAMPLES:
-        for j, name in enumerate(names):
-            column = values[~np.isnan(values[:, j]), j]
-            if len(column) >= MIN_SAMPLES:
-                tests += _order_tests(column, name)
-    return [test for test in tests if test is not None], values
+    for j, name in enumerate(names):
+        column = values[~np.isnan(values[:, j]), j]
+        if len(column) >= MIN_SAMPLES:
+            tests += _order_tests(column, name, rng)
+    return tests, values
 
 
 def _group_means(column: Floats, groups: Indices) -> Floats:
@@ -259,66 +267,108 @@ def _group_means(column: Floats, groups: Indices) -> Floats:
     return np.bincount(groups[known], column[known], minlength=n) / np.bincount(groups[known], minlength=n)
 
 
-def _order_tests(column: Floats, name: str) -> list[FeatureTest | None]:
+class _Deviation(NamedTuple):
+    """A statistic of normal scores, high for samples that are not exchangeable, and its limit law."""
+
+    statistic: Callable[[Floats], Floats]  # of the last axis
+    deviation: float
+    p_value: float
+
+
+def _tests_of(
+    name: str, scores: Floats, found: Mapping[str, _Deviation | None], rng: np.random.Generator
+) -> list[FeatureTest]:
+    """Make the tests of one feature; if most of its values are equal, p-values come from permutations."""
+    tests = [FeatureTest(test, name, each.deviation, each.p_value) for test, each in found.items() if each]
+    if np.mean(scores**4) <= _MOSTLY_EQUAL:
+        return tests
+    statistics = [each.statistic for each in found.values() if each]
+    as_high = np.ones(len(tests))
+    for block in blocks(_N_PERMUTATIONS, max(1, _PERMUTED_VALUES // len(scores))):
+        permuted = rng.permuted(np.tile(scores, (len(range(*block.indices(_N_PERMUTATIONS))), 1)), axis=1)
+        as_high += [np.count_nonzero(f(permuted) >= f(scores) - 1e-9) for f in statistics]
+    p_values = (as_high / (_N_PERMUTATIONS + 1)).tolist()
+    return [test._replace(p_value=p) for test, p in zip(tests, p_values, strict=True)]
+
+
+def _order_tests(column: Floats, name: str, rng: np.random.Generator) -> list[FeatureTest]:
     scores, n = normal_scores(column), len(column)
     position = np.arange(n) - (n - 1) / 2
-    trend = float(scores @ position) / np.sqrt((position @ position) * n / (n - 1))
-    _, deviation = neighbor_correlation(column)
-    blocks = np.arange(n) * min(_N_BLOCKS, n // 4) // n
-    return [
-        FeatureTest("trend", name, float(trend), float(2 * norm.sf(abs(trend)))),
-        FeatureTest("autocorrelation", name, deviation, float(norm.sf(deviation))),
-        _difference_test("blocks", column, blocks, name),
-    ]
+    trend = float(scores @ position / np.sqrt((position @ position) * n / (n - 1)))
+    _, serial = neighbor_correlation(column)
+    stretches = np.arange(n) * min(_N_BLOCKS, n // 4) // n
+    found = {
+        "trend": _Deviation(lambda z: np.abs(z @ position), trend, float(2 * norm.sf(abs(trend)))),
+        "autocorrelation": _Deviation(
+            lambda z: (z[..., 1:] * z[..., :-1]).sum(axis=-1), serial, float(norm.sf(serial))
+        ),
+        "blocks": _difference(scores, stretches),
+    }
+    return _tests_of(name, scores, found, rng)
 
 
-def _difference_test(test: str, column: Floats, labels: NDArray, name: str) -> FeatureTest | None:
-    """Kruskal and Wallis's test with normal scores."""
-    kept = ~np.isnan(column)
-    scores, labels = normal_scores(column[kept]), np.unique(labels[kept], return_inverse=True)[1]
+def _difference(scores: Floats, labels: NDArray) -> _Deviation | None:
+    """Compute Kruskal and Wallis's test with normal scores."""
+    labels = np.unique(labels, return_inverse=True)[1]
     sizes = np.bincount(labels)
     if len(sizes) < 2 or len(scores) < MIN_SAMPLES or not scores.any() or sizes.max() < 2:
         return None
-    sums = np.bincount(labels, scores)
-    statistic = float((sums**2 / sizes).sum() * (len(scores) - 1) / len(scores))
-    p = float(chi2.sf(statistic, len(sizes) - 1))
-    return FeatureTest(test, name, float(norm.isf(max(p, 1e-300))), p)
+    order, first = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
+
+    def statistic(z: Floats) -> Floats:
+        return (np.add.reduceat(z[..., order], first, axis=-1) ** 2 / sizes).sum(axis=-1)
+
+    p = float(chi2.sf(statistic(scores) * (len(scores) - 1) / len(scores), len(sizes) - 1))
+    return _Deviation(statistic, float(norm.isf(max(p, 1e-300))), p)
 
 
-def _two_sample_tests(known: Floats, new: Floats, names: Sequence[str]) -> list[FeatureTest]:
+def _two_sample_tests(known: Floats, new: Floats, names: Sequence[str], rng: np.random.Generator) -> list[FeatureTest]:
     tests = []
     for j, name in enumerate(names):
         parts = [each[~np.isnan(each[:, j]), j] for each in (known, new)]
-        n, m = map(len, parts)
-        if min(n, m) < 2:
-            continue
-        scores = normal_scores(np.concatenate(parts))
-        centred = np.concatenate([scores[:n] - scores[:n].mean(), scores[n:] - scores[n:].mean()])
-        for test, each in (("location", scores), ("spread", centred**2)):
-            variance = np.mean((each - each.mean()) ** 2) * n * m / (n + m - 1)
-            deviation = float((each[n:] - each.mean()).sum() / np.sqrt(variance)) if variance > 1e-12 else 0.0
-            tests.append(FeatureTest(test, name, deviation, float(2 * norm.sf(abs(deviation)))))
+        if min(map(len, parts)) >= 2:
+            scores = normal_scores(np.concatenate(parts))
+            tests += _tests_of(name, scores, _two_sample(scores, len(parts[0])), rng)
     return tests
+
+
+def _two_sample(scores: Floats, n: int) -> dict[str, _Deviation]:
+    """Compare the normal scores of n known samples with those of the new ones after them."""
+    m = len(scores) - n
+
+    def squares(z: Floats) -> Floats:
+        own = (z[..., :n], z[..., n:])
+        return np.concatenate([part - part.mean(axis=-1, keepdims=True) for part in own], axis=-1) ** 2
+
+    def beyond(z: Floats) -> Floats:
+        return z[..., n:].mean(axis=-1) - z.mean(axis=-1)
+
+    found = {}
+    for test, values in (("location", scores), ("spread", squares(scores))):
+        sd = math.sqrt(values.var() * n / (n + m - 1) / m)
+        deviation = float(beyond(values) / sd) if sd > 1e-6 else 0.0
+        found[test] = (deviation, float(2 * norm.sf(abs(deviation))))
+    return {
+        "location": _Deviation(lambda z: np.abs(beyond(z)), *found["location"]),
+        "spread": _Deviation(lambda z: np.abs(beyond(squares(z))), *found["spread"]),
+    }
 
 
 def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> FeatureTest:
     """Count the neighbors of new samples that are new, and compare with permuted labels."""
-    if len(known) > _MAX_NEIGHBOR_SAMPLES:
-        known = known[np.sort(rng.choice(len(known), _MAX_NEIGHBOR_SAMPLES, replace=False))]
-    if len(new) > _MAX_NEIGHBOR_SAMPLES:
-        new = new[np.sort(rng.choice(len(new), _MAX_NEIGHBOR_SAMPLES, replace=False))]
-    both = np.concatenate([known, new])
+    known, new = (each[rng.permutation(len(each))[:_MAX_NEIGHBOR_SAMPLES]] for each in (known, new))
+    shuffled = rng.permutation(len(known) + len(new))  # of equally near samples those found are the first
+    both, labels = np.concatenate([known, new])[shuffled], shuffled >= len(known)
     both = both[:, ~np.isnan(both).all(axis=0)]
     filled = np.where(np.isnan(both), np.nanmedian(both, axis=0), both)
     scaled = np.column_stack([normal_scores(column) for column in filled.T])
     found = KDTree(scaled).query(scaled, min(_N_NEIGHBORS + 1, len(both)))[1][:, 1:]
-    labels = np.arange(len(both)) >= len(known)
 
     def share(own: Bools) -> float:
         return float(own[found[own]].mean())
 
     observed = share(labels)
-    permuted = np.array([share(rng.permutation(labels)) for _ in range(_N_PERMUTATIONS)])
+    permuted = np.array([share(rng.permutation(labels)) for _ in range(_N_RELABELED)])
     deviation = float((observed - permuted.mean()) / max(permuted.std(), 1e-12))
     # Nearly normal (Schilling, 1986), but skewed if the batch is small.
     return FeatureTest("neighbors", "", deviation, float(pearson3.sf(deviation, max(skew(permuted), 0.0))))
