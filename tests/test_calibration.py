@@ -201,6 +201,9 @@ def test_an_unsupported_sensitivity_names_the_required_n(normal):
     with pytest.warns(UserWarning, match=r"sensitivity=0.99 is not supported by 60 .* at least 99"):
         classifier.set_sensitivity(0.99)
     assert classifier.offset_ == -np.inf
+    assert "this classifier      accepts every sample\n" in str(classifier.coverage_report())
+    with pytest.warns(UserWarning, match="to at most 0.937$"):  # 15 / 16 = 0.9375
+        Mean(calibration="loo", sensitivity=0.94).fit(normal[:15])
     with pytest.warns(UserWarning, match="no number of samples supports 1"):
         classifier.set_sensitivity(1.0)
 

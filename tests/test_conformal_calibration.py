@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
 from transvariation import ConformalCalibration
 from transvariation.conformal import (
     check_sensitivities,
     group_weights,
+    p_values,
     pool_strata,
     tail_p_values,
 )
@@ -53,6 +55,10 @@ def test_a_calibration_refuses_what_it_cannot_count():
         ConformalCalibration([1.0, 2.0], weights=[0.0, 0.0])
     with pytest.raises(ValueError, match=r"strata must be whole numbers 0, 1, \.\.\., not -1"):
         ConformalCalibration([1.0, 2.0], strata=[-1, 0])
+    with pytest.raises(ValueError, match=r"the calibration score of sample 1 .* leave the sample out"):
+        ConformalCalibration([1.0, np.nan])
+    with pytest.raises(ValueError, match="mode='half' is unknown; choose one of"):
+        ConformalCalibration([1.0, 2.0], mode="half")
     strata = ConformalCalibration([1.0, 2.0, 3.0], strata=[0, 0, 1])
     for own in ([5], None, [0, 1]):
         with pytest.raises(ValueError, match=r"strata must be one of 0, \.\.\., 1 for each of 1 scores"):
@@ -60,3 +66,52 @@ def test_a_calibration_refuses_what_it_cannot_count():
     trained = ConformalCalibration([1.0, 2.0], mode="resubstitution", n_folds=0)
     with pytest.raises(ValueError, match=r"cannot be guaranteed with confidence=0\.95 by calibration='resubstitution'"):
         trained.guaranteed_sensitivity(0.9, 0.95)
+
+
+@pytest.mark.parametrize(("n", "k"), [(8, 3), (40, 12), (87, 51), (3, 7), (1, 1), (2_500, 9), (4, 900)])
+def test_rank_sum_equals_scipys_exact_test(n, k):
+    rng = np.random.default_rng(n)
+    calibration, new = rng.normal(size=n), rng.normal(-0.3, size=k)
+    expected = mannwhitneyu(new, calibration, alternative="less", method="exact").pvalue
+    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 1 / 20_002), (2, 2 / (20_002 * 20_003))])
+def test_a_small_set_among_many_is_exact(k, expected):
+    assert ConformalCalibration(np.arange(1.0, 20_002)).combined_p_value(np.zeros(k)) == pytest.approx(
+        expected, rel=1e-12
+    )
+
+
+def test_large_sets_use_the_normal_limit():
+    rng = np.random.default_rng(1)
+    calibration, new = rng.normal(size=500), rng.normal(-0.1, size=100)
+    expected = mannwhitneyu(new, calibration, alternative="less", method="asymptotic").pvalue
+    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, rel=1e-3)
+
+
+def test_one_sample_keeps_its_conformal_p_value():
+    calibration = np.random.default_rng(2).integers(0, 5, size=30)
+    for score in (-1, 0, 3, 9, np.nan, -np.inf):
+        assert ConformalCalibration(calibration).combined_p_value([score]) == pytest.approx(
+            p_values(calibration, [score])[0]
+        )
+
+
+def test_ties_are_conservative():
+    rng = np.random.default_rng(3)
+    low = np.mean(
+        [
+            ConformalCalibration(rng.integers(0, 3, 20)).combined_p_value(rng.integers(0, 3, 4)) <= 0.2
+            for _ in range(2000)
+        ]
+    )
+    assert low <= 0.2
+
+
+def test_twice_the_mean_for_groups():
+    grouped = ConformalCalibration(np.arange(9.0), weights=np.ones(9))
+    assert grouped.combined_p_value([7.0, 6.0]) == 1
+    assert grouped.combined_p_value([-1.0, 0.0]) == pytest.approx(0.1 + 0.2)
+    with pytest.raises(ValueError, match="at least one sample"):
+        grouped.combined_p_value([])

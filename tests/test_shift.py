@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from transvariation import PAMTOCC, CalibratedOCC, NeighborTOCC, density_ratio
+from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, density_ratio
 from transvariation.conformal import p_values, weighted_p_values
-from transvariation.exceptions import SmallOverlap, TooFewSamples
+from transvariation.exceptions import NoGuarantee, SmallOverlap, TooFewSamples
 
 
 def test_equal_weights_give_the_usual_p_values():
@@ -115,6 +115,11 @@ def test_invalid_weights_are_refused():
         classifier.p_values(X[:3], weights=(np.ones(41), np.ones(3)))
     with pytest.raises(ValueError, match="give the same features"):
         density_ratio(X, X[:, :1])
+    table = pd.DataFrame(X, columns=["a", "b"])
+    with pytest.raises(ValueError, match="new has 'b' where known has 'a'"):
+        density_ratio(table, table[["b", "a"]])
+    with pytest.warns(NoGuarantee):
+        TOCC().fit(X).p_values(X[:3], weights=(np.ones(40), np.ones(3)))
     clusters = np.concatenate([X, X + 50])
     with pytest.raises(ValueError, match="one threshold"):
         PAMTOCC(2).fit(clusters).p_values(X, weights=(np.ones(80), np.ones(40)))

@@ -387,19 +387,18 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         ndarray of shape (n_samples,)
         """
         scores, strata = self._scored(X)
-        if weights is not None:
-            return self._calibration.weighted_p_values(scores, *weight_pair(weights))
-        own = None if self._calibration.held_out else self.description_.own_p_values(scores)
+        own = None if self._calibration.held_out or weights is not None else self.description_.own_p_values(scores)
         if own is not None:
             return check_numbers(own, "p-value")
-        p_values = self._calibration.p_values(scores, strata, self._level(sensitivity))
         if not self._calibration.held_out:
             warn_user(
                 "p-values of calibration='resubstitution' have no guarantee: the training samples shaped the "
                 "classifier that scores them; use calibration='cv', or 'split' for an exact guarantee",
                 NoGuarantee,
             )
-        return check_numbers(p_values, "p-value")
+        if weights is None:
+            return check_numbers(self._calibration.p_values(scores, strata, self._level(sensitivity)), "p-value")
+        return self._calibration.weighted_p_values(scores, *weight_pair(weights))
 
     def recalibrate(self, X: ArrayLike, *, groups: ArrayLike | None = None, align: str | None = None) -> Self:
         """Calibrate by new target samples and keep the description: for another instrument, day or population.

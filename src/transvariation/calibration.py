@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from transvariation._typing import Floats, Indices
 from transvariation.conformal import check_sensitivities, group_weights
-from transvariation.conformal_calibration import ConformalCalibration
+from transvariation.conformal_calibration import CALIBRATIONS, ConformalCalibration
 from transvariation.exceptions import LabelsIgnored, OutliersLeftOut, warn_user
 from transvariation.explanation import to_pandas
 from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
@@ -25,7 +25,6 @@ from transvariation.subsample import random_folds
 # Rows that describe the class, rows that are scored. None: all others describe, without a list of them for each fold.
 Fold = tuple[Indices | None, Indices]
 
-CALIBRATIONS = ("resubstitution", "loo", "cv", "split", "blocks")
 _N_FOLDS = 10
 
 

@@ -28,7 +28,7 @@ def check_sensitivity(sensitivity: float) -> float:
     if not isinstance(sensitivity, Real):
         raise ValueError(f"sensitivity={sensitivity!r} is not a number; 0.9 accepts 90% of the target samples")
     if not 0 < sensitivity <= 1:
-        percent = f"; did you mean {sensitivity / 100:g}?" if 1 < sensitivity < 100 else ""
+        percent = f"; did you mean {sensitivity / 100:g}?" if 10 <= sensitivity < 100 else ""
         raise ValueError(
             f"sensitivity={sensitivity} must lie in (0, 1]; 0.9 accepts 90% of the target samples{percent}"
         )

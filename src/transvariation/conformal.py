@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 from transvariation._typing import Floats, Indices
 from transvariation.certificate import check_sensitivity, required_n
 from transvariation.exceptions import TooFewSamples, warn_user
 
 ROUNDING_ERROR = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
+# The rank-sum distribution is exact up to this number of pairs, and for any number of pairs with a set this small.
+_EXACT_PAIRS, _EXACT_SIZE = 20_000, 20
 
 
 def conformal_threshold(
@@ -50,16 +53,20 @@ def conformal_threshold(
     ordered, cumulated = _cumulated(scores, weights)
     n = cumulated[-1]
     if held_out and alpha * (n + 1) < 1 - ROUNDING_ERROR:
-        need = required_n(sensitivity)
-        remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
+        highest = math.floor(1000 * n / (n + 1) + ROUNDING_ERROR) / 1000
         warn_user(
             f"sensitivity={sensitivity} is not supported by {n:.0f} held-out samples or groups, so that every sample "
-            f"is accepted: {remedy}, or lower the sensitivity to at most {n / (n + 1):.3g}",
+            f"is accepted: {enough_samples(required_n(sensitivity))}, or lower the sensitivity to at most {highest}",
             TooFewSamples,
         )
         return -np.inf
     below = (alpha * (n + 1) - 1 if held_out else alpha * n) + ROUNDING_ERROR
     return float(ordered[min(int(np.searchsorted(cumulated[1:], below, side="right")), len(ordered) - 1)])
+
+
+def enough_samples(need: float) -> str:
+    """Name the remedy for too few calibration samples."""
+    return f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
 
 
 def is_accepted(p_values: Any, sensitivity: float) -> Any:
@@ -83,7 +90,9 @@ def is_accepted(p_values: Any, sensitivity: float) -> Any:
     return p_values > 1 - sensitivity + ROUNDING_ERROR
 
 
-def check_numbers(values: Floats, name: str = "score") -> Floats:
+def check_numbers(
+    values: Floats, name: str = "score", remedy: str = "the classifier is damaged; fit it again"
+) -> Floats:
     """Return values that are numbers, infinite ones among them; others would pass for rejections and are refused.
 
     Examples
@@ -93,10 +102,8 @@ def check_numbers(values: Floats, name: str = "score") -> Floats:
     ValueError: the score of sample 1 (the first is 0) is not a number: the classifier is damaged; fit it again
     """
     if (wrong := np.isnan(values)).any():
-        raise ValueError(
-            f"the {name} of sample {int(np.argmax(wrong))} (the first is 0) is not a number: the classifier is damaged;"
-            " fit it again"
-        )
+        at = int(np.argmax(wrong))
+        raise ValueError(f"the {name} of sample {at} (the first is 0) is not a number: {remedy}")
     return values
 
 
@@ -189,6 +196,38 @@ def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10
         return ranks
     beyond = np.maximum(known[k] - np.where(np.isnan(new), -np.inf, new), 0.0)
     return np.where(beyond > 0, (k + 1) / (len(known) + 1) * (1 + beyond / (k * mean)) ** -k, ranks)
+
+
+def rank_sum_p_value(u: int, n: int, k: int) -> float:
+    """Compute P(U <= u), where U counts the pairs of one of n and one of k exchangeable scores with the first lower.
+
+    The one-sided rank-sum test (Wilcoxon, Mann and Whitney) of k new scores against n calibration scores. It is valid
+    if all are exchangeable, whereas multiplying or averaging p-values from one calibration would treat them as
+    independent; for one new score it is the conformal p-value. Exact where one of the sets or the number of pairs is
+    small, otherwise by the normal limit.
+
+    Examples
+    --------
+    >>> rank_sum_p_value(0, 4, 1)
+    0.2
+    """
+    few, many = sorted((n, k))
+    if few > _EXACT_SIZE and n * k > _EXACT_PAIRS:
+        return float(norm.cdf((u + 0.5 - n * k / 2) / np.sqrt(n * k * (n + k + 1) / 12)))
+    if 2 * u >= n * k:  # U is symmetric about n k / 2
+        return 1.0 if u >= n * k else 1 - rank_sum_p_value(n * k - u - 1, n, k)
+    # The numbers of arrangements with U = 0, 1, ..., u are the coefficients of the product of
+    # (1 - q^(many + i)) / (1 - q^i) over i = 1, ..., few; here divided by the number of all arrangements.
+    probability = np.zeros(u + 1)
+    probability[0] = 1.0
+    for i in range(1, few + 1):
+        rounds = -(-len(probability) // i)
+        padded = np.pad(probability, (0, rounds * i - len(probability)))
+        sums = padded.reshape(rounds, i).cumsum(axis=0).ravel()[: u + 1]
+        probability = sums.copy()
+        probability[many + i :] -= sums[: max(u + 1 - many - i, 0)]
+        probability *= i / (many + i)
+    return float(min(1.0, probability.sum()))
 
 
 def weighted_p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike, new_weights: ArrayLike) -> Floats:

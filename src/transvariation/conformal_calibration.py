@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,7 +16,6 @@ from transvariation.certificate import (
     sensitivity_band,
     sensitivity_bound,
 )
-from transvariation.combined_p_values import combine_p_values, rank_sum_p_value
 from transvariation.conformal import (
     ROUNDING_ERROR,
     check_numbers,
@@ -25,11 +23,15 @@ from transvariation.conformal import (
     check_weights,
     conformal_threshold,
     count_at_or_below,
+    enough_samples,
     pool_strata,
+    rank_sum_p_value,
     weighted_p_values,
 )
 from transvariation.coverage_report import CoverageReport, guarantee_in_words
 from transvariation.exceptions import TooFewSamples, warn_user
+
+CALIBRATIONS = ("resubstitution", "loo", "cv", "split", "blocks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +86,19 @@ class ConformalCalibration:
     def __post_init__(self) -> None:
         given = (("scores", np.float64), ("strata", None), ("weights", np.float64))
         arrays: Fields = {
-            name: np.asarray(getattr(self, name), dtype) for name, dtype in given if getattr(self, name) is not None
+            name: np.asarray(value, dtype)
+            for name, dtype in given
+            if (value := getattr(self, name)) is not None or name == "scores"
         }
         shapes = {name: array.shape for name, array in arrays.items()}
         if len(set(shapes.values())) > 1 or len(shapes["scores"]) != 1 or not shapes["scores"][0]:
-            raise ValueError(f"scores, strata and weights must be lists of equal length, not of the shapes {shapes}")
-        check_numbers(arrays["scores"])
+            raise ValueError(
+                "give scores, and strata and weights if any, as lists of equal length, at least 1; not of the shapes "
+                f"{shapes}"
+            )
+        if self.mode not in (*CALIBRATIONS, "custom"):
+            raise ValueError(f"mode={self.mode!r} is unknown; choose one of {', '.join(CALIBRATIONS)}, custom")
+        check_numbers(arrays["scores"], "calibration score", "leave the sample out, or score it")
         if "weights" in arrays:
             check_weights(arrays["weights"])
         if "strata" in arrays and (arrays["strata"].dtype.kind not in "iu" or arrays["strata"].min() < 0):
@@ -262,6 +271,9 @@ class ConformalCalibration:
     ) -> float:
         """Compute one p-value for a set: the rank sum where samples are exchangeable, else twice the mean.
 
+        Twice the mean is valid under any dependence (Vovk and Wang, 2020, Combining p-values via averaging, Biometrika
+        107, 791-808).
+
         Parameters
         ----------
         scores : array-like of shape (q,)
@@ -275,11 +287,11 @@ class ConformalCalibration:
         -------
         float
         """
-        pools = self._pools(sensitivity)
-        if self.unit != "samples" or len(pools) > 1:
-            return combine_p_values(self.p_values(scores, strata, sensitivity))
         if not np.size(scores):
             raise ValueError("scores is empty; give at least one sample")
+        pools = self._pools(sensitivity)
+        if self.unit != "samples" or len(pools) > 1:
+            return float(min(1.0, 2 * self.p_values(scores, strata, sensitivity).mean()))
         return rank_sum_p_value(int(self._count(pools[0], scores).sum()), int(self.sizes.sum()), np.size(scores))
 
     def too_few(self, sensitivity: float | ArrayLike) -> Bools:
@@ -366,11 +378,10 @@ class ConformalCalibration:
             for stratum, size in zip(strata, n, strict=True)
         )
         if level == 1:
-            need = required_n(sensitivity, each)
-            remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
             warn_user(
                 f"sensitivity={sensitivity} cannot be guaranteed with confidence={confidence} by {n.min():.0f} "
-                f"held-out {self.unit}, so that every sample is accepted: {remedy}",
+                f"held-out {self.unit}, so that every sample is accepted: "
+                + enough_samples(required_n(sensitivity, each)),
                 TooFewSamples,
             )
         return level

@@ -83,7 +83,8 @@ class CoverageReport:
             lines.insert(2, f"thresholds           {len(self.n_per_stratum)}, from {sizes}")
         if self.sensitivity_bound is not None:
             share = math.floor(1000 * self.sensitivity_bound + 1e-9) / 10
-            lines.append(f"this classifier      accepts at least {share:g}% with {100 * self.confidence:g}% confidence")
+            bound = f"at least {share:g}% with {100 * self.confidence:g}% confidence"
+            lines.append(f"this classifier      accepts {'every sample' if self.sensitivity_bound == 1 else bound}")
         guarantee = textwrap.fill(f"guarantee            {self.guarantee}", 78, subsequent_indent=21 * " ")
         return "\n".join([*lines, guarantee])
 
@@ -116,7 +117,8 @@ def _guarantee(mode: str, n_folds: int, grouped: bool, n_pools: int) -> str:
         return (
             "Approximate: each sample was scored by a classifier fitted without the samples before and after it, in "
             f"{n_folds} contiguous folds with a gap; neighboring samples whose scores are correlated count as one. A "
-            "later sample is accepted with about the nominal probability if the process does not change."
+            "later sample is accepted with about the nominal probability if the process does not change. The "
+            "confidence of the bound for this classifier was measured in simulations."
         )
     left_out, how = (f"one {unit}", "by leave-one-out") if mode == "loo" else ("one fold", f"in {n_folds} folds")
     return (

@@ -16,7 +16,7 @@ from transvariation._typing import Bools, Floats, Indices
 from transvariation.exceptions import DuplicatedSamples, warn_user
 from transvariation.ordered import neighbor_correlation, normal_scores
 from transvariation.subsample import row_keys
-from transvariation.validation import blocks, column_names
+from transvariation.validation import blocks, check_same_columns, column_names
 
 MIN_SAMPLES = 8
 _N_BLOCKS = 10
@@ -189,12 +189,10 @@ def exchangeability_test(
     if new is not None:
         if order is not None or groups is not None:
             raise ValueError("a batch is tested without order and groups; test X for these in a call without new")
-        added, added_names = _values(new, "new")
-        if len(added_names) != len(names):
-            raise ValueError(f"new has {len(added_names)} features and X has {len(names)}; give the same features")
-        if added_names != names and None not in (column_names(X), column_names(new)):
-            wrong = next(pair for pair in zip(added_names, names, strict=True) if pair[0] != pair[1])
-            raise ValueError(f"new has {wrong[0]!r} where X has {wrong[1]!r}; give the same features in the same order")
+        added, _ = _values(new, "new")
+        if added.shape[1] != len(names):
+            raise ValueError(f"new has {added.shape[1]} features and X has {len(names)}; give the same features")
+        check_same_columns(new, X, "new", "X")
         tests = [*_two_sample_tests(values, added, names, rng), _neighbor_test(values, added, rng)]
     else:
         tests, values = _serial_tests(values, names, order, groups, rng)

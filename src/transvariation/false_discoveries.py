@@ -15,8 +15,7 @@ from scipy.stats import betabinom, false_discovery_control
 
 from transvariation._typing import Bools, Floats
 from transvariation.certificate import check_confidence
-from transvariation.combined_p_values import rank_sum_p_value
-from transvariation.conformal import check_p_values
+from transvariation.conformal import check_p_values, rank_sum_p_value
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.exceptions import TooFewToDiscover, warn_user
 

@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.exceptions import SmallOverlap, warn_user
+from transvariation.validation import check_same_columns
 
 MIN_EFFECTIVE = 20  # samples: with fewer, the p-values of most new samples are too coarse for a sensitivity of 0.95
 _N_FOLDS = 5
@@ -123,9 +124,13 @@ def density_ratio(
     >>> round(float(rejected.mean()), 2), round(float(weighted.mean()), 2)
     (0.21, 0.12)
     """
-    parts = [check_array(each, ensure_min_samples=_N_FOLDS) for each in (known, new)]
+    parts = [
+        check_array(each, ensure_min_samples=_N_FOLDS, input_name=name)
+        for each, name in ((known, "known"), (new, "new"))
+    ]
     if parts[0].shape[1] != parts[1].shape[1]:
         raise ValueError(f"known has {parts[0].shape[1]} features, new {parts[1].shape[1]}; give the same features")
+    check_same_columns(new, known, "new", "known")
     n, m = map(len, parts)
     model = make_pipeline(StandardScaler(), LogisticRegression()) if classifier is None else clone(classifier)
     folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=random_state)

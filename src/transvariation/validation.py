@@ -21,6 +21,16 @@ def column_names(X: object) -> list | None:
     return None if names is None else list(names)
 
 
+def check_same_columns(X: object, Z: object, name: str, other: str) -> None:
+    """Raise ValueError unless two tables, called `name` and `other`, have the same columns in the same order."""
+    own, wanted = column_names(X), column_names(Z)
+    for pair in zip(own or (), wanted or (), strict=False):
+        if pair[0] != pair[1]:
+            raise ValueError(
+                f"{name} has {pair[0]!r} where {other} has {pair[1]!r}; give the same features in the same order"
+            )
+
+
 def as_rows(A: ArrayLike, name: str) -> Floats:
     """Return finite numbers as a two-dimensional array, one sample per row; a plain list is one variable."""
     A = np.asarray(A, dtype=np.float64)
