@@ -51,6 +51,24 @@ def test_a_written_database_is_read_back_bit_by_bit(tmp_path):
         Database.read(table)
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"sha256": None}, "was changed after"),
+        ({"units": None}, "is damaged"),
+        ({"tables": 5}, "is damaged"),
+        ({"tables": [{}]}, "is damaged"),
+        ({"variables": None}, "is damaged"),
+        ({"schema": "another/1"}, "does not describe a database"),
+    ],
+)
+def test_a_damaged_description_is_named(tmp_path, changed, words):
+    _, description = build(measurements()).write(tmp_path / "panes.csv")
+    description.write_text(json.dumps(json.loads(description.read_text()) | changed))
+    with pytest.raises(CaseError, match=words):
+        Database.read(description)
+
+
 def test_two_tables_become_one_if_their_variables_and_units_agree():
     table = measurements()
     database = build([table[:120], table[120:]])

@@ -200,7 +200,7 @@ def test_criteria_decide_with_their_interval(database, tmp_path):
     ("given", "words"),
     [
         ({"designs": ["3"]}, "must have the form 3x5"),
-        ({"designs": ["9x9"]}, r"too few sources \(0\) have 10 fragments"),
+        ({"designs": ["9x9"]}, r"too few sources \(0, at least 10 are needed\) have 10 fragments"),
         ({"sensitivities": [90]}, "sensitivities=90 must lie in"),
         ({"sensitivities": [1]}, "must lie between 0 and 1"),
         ({"seeds": 1}, "did you mean 'seed'"),
@@ -219,7 +219,25 @@ def test_defaults_and_unreadable_criteria(tmp_path):
     (tmp_path / "bad.toml").write_text("cllr = = 1")
     with pytest.raises(CaseError, match="cannot be read as acceptance criteria"):
         read_criteria(tmp_path / "bad.toml")
+    (tmp_path / "empty.toml").write_text("# to be written\n")
+    with pytest.raises(CaseError, match="holds no acceptance criterion"):
+        read_criteria(tmp_path / "empty.toml")
     assert parse_design("3x5").known_replicates == 5
+
+
+def test_criteria_of_ratios_that_were_not_measured_are_not_met(database, tmp_path):
+    how = {"designs": ["1x1"], "n_comparisons": 40, "n_folds": 2, "stability": False, "rates_only": True}
+    found = validate(database, criteria={"false_inclusion": 1.0, "cllr": 9.0}, **how)
+    assert [(v.criterion, v.met, v.measured is None) for v in found.verdicts] == [
+        ("false_inclusion", True, False),
+        ("cllr", False, True),
+    ]
+    assert not found.passed
+    assert validation_summary(found).endswith("1 could not be measured.")
+    write_validation_report(found, tmp_path / "validation.html")
+    assert "not measured" in (tmp_path / "validation.html").read_text()
+    criteria = {verdict.criterion for verdict in validate(database, **how).verdicts}  # the laboratory wrote down none
+    assert criteria == {"false_exclusion_excess", "false_inclusion"}
 
 
 def test_the_report_has_what_an_assessor_reads(result, tmp_path):

@@ -267,24 +267,26 @@ class Database:
         table, description = files
         try:
             content = json.loads(described)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CaseError("database-json", file=description, reason=error) from None
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
             raise CaseError("database-schema", file=description, schema=SCHEMA, table=getattr(table, "name", table))
-        if hashlib.sha256(raw).hexdigest() != content["sha256"]:
+        try:
+            empty = {variable: [""] for variable in content["variables"]}
+            told = {
+                "name": str(content["name"]),
+                "about": {key: str(content[key]) for key in ABOUT if content.get(key)},
+                "units": dict(content["units"]),
+                "logged": content["logged"] is True,
+                "tables": tuple({"name": t["name"], "rows": t["rows"], "sha256": t["sha256"]} for t in content["tables"]),
+            }
+            is_same = hashlib.sha256(raw).hexdigest() == content["sha256"]
+        except (LookupError, TypeError, ValueError) as error:
+            raise CaseError("database-damaged", file=description, reason=error, table=table) from None
+        if not is_same:
             raise CaseError("database-changed", table=table, file=getattr(description, "name", description))
         texts = {label: str for label in LABELS if label != "order"}
-        empty = {variable: [""] for variable in content["variables"]}
-        frame = pd.read_csv(io.BytesIO(raw), dtype=texts, keep_default_na=False, na_values=empty)
-        about = {key: content[key] for key in ABOUT if content.get(key)}
-        return cls(
-            frame,
-            name=content["name"],
-            about=about,
-            units=content["units"],
-            logged=content["logged"],
-            tables=tuple(content["tables"]),
-        )
+        return cls(pd.read_csv(io.BytesIO(raw), dtype=texts, keep_default_na=False, na_values=empty), **told)
 
     def describe(self) -> Fields:
         """Summarise the database.

@@ -36,6 +36,7 @@ MESSAGES = {
     "database-name": "{file!s} must end in .csv; its description is a .json file of the same name",
     "database-json": "{file!s} is not JSON: {reason!s}",
     "database-schema": "{file!s} does not describe a database ({schema!s}); build one from {table!s}",
+    "database-damaged": "{file!s} is damaged ({reason!r}); build the database again",
     "database-changed": "{table!s} was changed after {file!s} was written; build the database again",
     "database-menu": "{table!s} lacks {lacking!s}, which {first!s} has; a database has one menu of variables",
     "database-units": "{first!s} and {table!s} state different units for {variables!s}; convert one of them",
@@ -44,13 +45,14 @@ MESSAGES = {
     # a validation
     "criteria-file": "{file!s} cannot be read as acceptance criteria: {reason!s}",
     "no-criterion": "{name} is no acceptance criterion; choose from {there!s}",
+    "no-criteria": "{file!s} holds no acceptance criterion; choose from {there!s}",
     "criterion-limit": "the limit of {name!s} must be a number that is not negative, not {limit}",
     "design": "the design {design} must have the form 3x5: known fragments x replicates of each",
     "sensitivity": "the sensitivity {sensitivity!s} must lie between 0 and 1, such as 0.9",
     "missing-values": "values of {variables!s} are missing",
     "not-positive": "logarithms need positive values",
-    "small-database": "too few sources ({n}) have {fragments} fragments with {replicates} or more replicates each,"
-    " which the design {design!s} needs; choose a smaller design",
+    "small-database": "too few sources ({n}, at least {need} are needed) have {fragments} fragments with {replicates} or"
+    " more replicates each, which the design {design!s} needs; choose a smaller design",
     # a procedure, and many cases
     "procedure-file": "{file!s} is no procedure in TOML: {reason!s}",
     "procedure-setting": "{file!s} has {name}, which is no setting; the settings are {there!s}",

@@ -147,7 +147,8 @@ def validate(
         for path in reports:
             check_report_name(path)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        console = Console(stderr=True)
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             bar = progress.add_task("validating", total=1.0)
             result = run(
                 database,

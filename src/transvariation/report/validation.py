@@ -37,9 +37,10 @@ def validation_summary(result: ValidationResult) -> str:
     """Return the conclusion in a sentence."""
     met = sum(verdict.met for verdict in result.verdicts)
     open_ = sum(verdict.met and not verdict.shown for verdict in result.verdicts)
+    lacking = sum(verdict.measured is None for verdict in result.verdicts)
     words = f"{met} of {len(result.verdicts)} acceptance criteria are met"
     more = f"; for {open_} of these the interval extends beyond the limit" if open_ else ""
-    return f"{words}{more}."
+    return f"{words}{more}" + (f"; {lacking} could not be measured" if lacking else "") + "."
 
 
 def write_validation_report(result: ValidationResult, path: str | Path) -> None:
@@ -127,7 +128,7 @@ def verdict_table(result: ValidationResult) -> pd.DataFrame:
             "sensitivity": "–" if verdict.sensitivity is None else f"{verdict.sensitivity:g}",
             "limit": f"{verdict.limit:g}" if verdict.criterion == "cllr" else f"{100 * verdict.limit:g}%",
             "measured": _measured(verdict),
-            "result": ("met" if verdict.met else "not met") + ("" if verdict.shown else ", not shown"),
+            "result": _result(verdict),
         }
         for verdict in result.verdicts
     ]
@@ -147,7 +148,15 @@ def _conclusion(result: ValidationResult) -> Section:
     )
 
 
+def _result(verdict: Verdict) -> str:
+    if verdict.measured is None:
+        return "not measured"
+    return ("met" if verdict.met else "not met") + ("" if verdict.shown else ", not shown")
+
+
 def _measured(verdict: Verdict) -> str:
+    if verdict.measured is None or verdict.low is None or verdict.high is None:
+        return "–"
     if verdict.criterion == "cllr":
         return f"{verdict.measured:.2g} ({verdict.low:.2g} to {verdict.high:.2g})"
     return f"{100 * round(verdict.measured, 9):.2g}% ({100 * verdict.low:.2g} to {100 * verdict.high:.2g}%)"
@@ -340,7 +349,7 @@ def _method(result: ValidationResult) -> Section:
 
 
 def _hard(result: ValidationResult) -> Section:
-    section = Section("Hard pairs", new_page=True)
+    section = Section("Hard pairs")
     for each in result.designs:
         for pairs, caption in (
             (each.hard_different, "the different sources that are hardest to tell apart"),

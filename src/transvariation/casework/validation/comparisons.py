@@ -57,7 +57,8 @@ class Sources:
         enough = [len(source) > design.known for source in self.in_design(design)]
         if sum(enough) < 2 * MIN_FOLDS:
             fragments, replicates = design.known + 1, design.known_replicates
-            raise CaseError("small-database", n=sum(enough), fragments=fragments, replicates=replicates, design=text)
+            needs = {"need": 2 * MIN_FOLDS, "fragments": fragments, "replicates": replicates}
+            raise CaseError("small-database", n=sum(enough), design=text, **needs)
 
     def in_design(self, design: Design) -> list[Source]:
         """Give each source its fragments for a design; rows of fragments without replicates are joined in turn."""

@@ -14,6 +14,7 @@ CRITERIA = {
     "cllr": 0.5,
     "misleading_100": 0.02,  # of either kind, with a ratio beyond 100
 }
+OF_RATIOS = ("cllr", "misleading_100")
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,9 @@ class Verdict:
     ----------
     criterion, design : str
     sensitivity : float or None
-    limit, measured : float
-    high : float
-        The upper end of the 95% interval of what was measured, where it has one.
+    limit : float
+    measured, low, high : float or None
+        What was measured, and its 95% interval; None where likelihood ratios were not.
     met : bool
         Whether what was measured does not exceed the limit.
     shown : bool
@@ -37,19 +38,19 @@ class Verdict:
     design: str
     sensitivity: float | None
     limit: float
-    measured: float
-    low: float
-    high: float
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
 
     @property
     def met(self) -> bool:
         """Whether what was measured does not exceed the limit."""
-        return self.measured <= self.limit
+        return self.measured is not None and self.measured <= self.limit
 
     @property
     def shown(self) -> bool:
         """Whether the whole interval lies on the same side of the limit."""
-        return self.high <= self.limit or self.low > self.limit
+        return self.low is not None and self.high is not None and (self.high <= self.limit or self.low > self.limit)
 
 
 def read_criteria(path: str | Path | None) -> dict[str, float]:
@@ -71,6 +72,8 @@ def read_criteria(path: str | Path | None) -> dict[str, float]:
         given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CaseError("criteria-file", file=path, reason=error) from None
+    if not given:
+        raise CaseError("no-criteria", file=path, there=list(CRITERIA))
     return check_criteria(given)
 
 

@@ -14,7 +14,7 @@ from transvariation.casework.background.pairs import Design
 from transvariation.casework.background.performance import PRIOR_ODDS, cllr, cross_entropy, recalibrated
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.validation.comparisons import SHARES, Comparisons, Sources, design_name
-from transvariation.casework.validation.criteria import Verdict
+from transvariation.casework.validation.criteria import OF_RATIOS, Verdict
 from transvariation.casework.validation.result import DesignResult, HardPair, Misleading, Rates, Ratios
 from transvariation.conformal import is_accepted
 
@@ -231,14 +231,18 @@ def verdicts_on(designs: Sequence[DesignResult], limits: Mapping[str, float]) ->
                 if name in limits:
                     low, high = rate.low - promised, rate.high - promised
                     found.append(Verdict(name, each.design, s, limits[name], rate.share - promised, low, high))
-        if (ratios := each.ratios.get("transvariation")) is None:
-            continue
-        if "cllr" in limits:
-            found.append(Verdict("cllr", each.design, None, limits["cllr"], ratios.cllr, *ratios.cllr_interval))
-        if "misleading_100" in limits:
-            worst = next(m for m in ratios.misleading if m.strength == 100)
-            rate = max((worst.same_source, worst.different_sources), key=lambda r: r.share)
-            found.append(
-                Verdict("misleading_100", each.design, None, limits["misleading_100"], rate.share, rate.low, rate.high)
-            )
+        ratios = each.ratios.get("transvariation")
+        for name in OF_RATIOS:
+            if name in limits:
+                measured = () if ratios is None else _measured(name, ratios)
+                found.append(Verdict(name, each.design, None, limits[name], *measured))
     return found
+
+
+def _measured(criterion: str, ratios: Ratios) -> tuple[float, float, float]:
+    """Return what a criterion limits, with its interval."""
+    if criterion == "cllr":
+        return ratios.cllr, *ratios.cllr_interval
+    worst = next(m for m in ratios.misleading if m.strength == 100)
+    rate = max((worst.same_source, worst.different_sources), key=lambda r: r.share)
+    return rate.share, rate.low, rate.high

@@ -17,7 +17,7 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.progress import Progress, ProgressStep, ignore_progress
 from transvariation.casework.settings import ValidationSettings
 from transvariation.casework.validation.comparisons import Comparisons, Sources, parse_design
-from transvariation.casework.validation.criteria import check_criteria, read_criteria
+from transvariation.casework.validation.criteria import OF_RATIOS, check_criteria, read_criteria
 from transvariation.casework.validation.measures import learning_curve, measure_design, measure_stability, verdicts_on
 from transvariation.casework.validation.result import ValidationResult
 from transvariation.provenance import provenance
@@ -88,6 +88,8 @@ def validate(
     for sensitivity in sensitivities:
         if not 0 < sensitivity < 1:
             raise CaseError("sensitivity", sensitivity=sensitivity)
+    if criteria is None and chosen.rates_only:
+        limits = {name: limit for name, limit in limits.items() if name not in OF_RATIOS}
     variables = _variables(database, chosen.features)
     values = database.frame[list(variables)].to_numpy(dtype=float)
     gaps = np.isnan(values)
