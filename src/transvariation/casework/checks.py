@@ -68,8 +68,11 @@ def check_case(
     cautions += duplicate_cautions(table, tables.recovered_table)
     if tables.foreign_table is not None:
         cautions += duplicate_cautions(table, tables.foreign_table, "foreign")
-    pairs = {"control": (table, tables.control), "recovered": (tables.recovered_table, tables.recovered)}
-    for role, (read, fragments) in pairs.items():
+    if tables.background_table is not None and (equal := _equal_rows(tables.background_table, table)):
+        pairs = [list(pair) for pair in equal]
+        cautions.append(Caution.of("control-in-background", n=len(equal), of=len(table.X), pairs=pairs))
+    both = {"control": (table, tables.control), "recovered": (tables.recovered_table, tables.recovered)}
+    for role, (read, fragments) in both.items():
         cautions += [*_label_cautions(read, role), *_copy_cautions(fragments, role)]
         cautions += [*_replicate_cautions(fragments, role), *_filling_cautions(read)]
     return checks, [*cautions, *tables.cautions]

@@ -144,6 +144,8 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "with several sheets, choose one for each table.",
     "rows-of-control": "{n} of {of} {role} rows equal a control row in every variable ({role} = control: {pairs}). If "
     "they are the same measurements, remove them from the control: not excluding them has no meaning.",
+    "control-in-background": "{n} of {of} control rows equal a background row in every variable (control = background: "
+    "{pairs}). If they are the same measurements, leave their source out of the background: it is no other source.",
     "components": "Comparisons with the background use {n} principal components of its {variables} variables "
     "({explained:.1%} of their variance) and the size of the rest.",
     "replicates-as-fragments": "The sources of {table} have one fragment each, so their replicates are used as "
