@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from tests.casework.conftest import make_glass
 
 from transvariation.casework import CaseError, CaseResult, CaseSettings, judge
-from transvariation.casework.batch import judge_batch, read_batch
+from transvariation.casework.batch import BatchCase, judge_batch, read_batch
 from transvariation.cli import main
+from transvariation.tables import TableError
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,11 @@ def test_a_table_lists_cases_with_their_details(folder):
     (case,) = read_batch(index)
     assert (case.name, case.details) == ("1/26", {"examiner": "E."})
     assert case.control.is_file()
+    names = {"case": [26.0], "control": ["cases/a/control.csv"], "recovered": ["cases/a/recovered.csv"]}
+    pd.DataFrame(names).to_excel(folder / "cases.xlsx", index=False)
+    assert read_batch(folder / "cases.xlsx") == [BatchCase("26", case.control, case.recovered)]
+    index.write_bytes("case;control;recovered;examiner\nä;x;y;Müller\n".encode("latin-1"))
+    assert read_batch(index)[0].details == {"examiner": "Müller"}
 
 
 @pytest.mark.parametrize(
@@ -77,11 +83,13 @@ def test_a_table_lists_cases_with_their_details(folder):
         ("case,control\na,b\n", "lacks the column recovered"),
         ("case,control,recovered\n", "lacks the column case, control, recovered|holds no cases"),
         ("case,control,recovered\na b,x,y\na_b,x,y\n", "files of the same name"),
+        ("case,control,recovered\na,x,y\nb,,y\n", "row 3: control is empty"),
+        ("case,control,recovered\na\n", "row 2: the row has 1 cell"),
     ],
 )
 def test_wrong_lists_of_cases_are_refused(tmp_path, text, words):
     (tmp_path / "cases.csv").write_text(text)
-    with pytest.raises(CaseError, match=words):
+    with pytest.raises((CaseError, TableError), match=words):
         read_batch(tmp_path / "cases.csv")
     (tmp_path / "folder" / "a").mkdir(parents=True)
     with pytest.raises(CaseError, match="has 0 tables called control"):

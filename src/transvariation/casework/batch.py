@@ -1,6 +1,5 @@
 """Judge many cases in one call."""
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,11 @@ from transvariation.casework.progress import Progress, ProgressStep, ignore_prog
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult
 from transvariation.casework.settings import CASE_FIELDS, CaseSettings
+from transvariation.tables import Limits
+from transvariation.tables.cells import cell_text
+from transvariation.tables.opening import opened
 
+COLUMNS = ("case", "control", "recovered")
 KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsm", ".ods", ".parquet")
 
 
@@ -43,7 +46,7 @@ def read_batch(path: str | Path) -> list[BatchCase]:
     Parameters
     ----------
     path : path
-        A folder with a folder for each case that holds the tables ``control`` and ``recovered``. Or a CSV table with
+        A folder with a folder for each case that holds the tables ``control`` and ``recovered``. Or a table with
         the columns ``case``, ``control`` and ``recovered``, the last two files beside it, and perhaps case details.
 
     Returns
@@ -76,7 +79,7 @@ def _from_folder(path: Path) -> list[BatchCase]:
     found = []
     for folder in sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith(".")):
         tables = {}
-        for role in ("control", "recovered"):
+        for role in COLUMNS[1:]:
             files = sorted(each for each in folder.iterdir() if each.stem == role and each.suffix.lower() in KINDS)
             if len(files) != 1:
                 raise CaseError("batch-folder", folder=folder, role=role, n=len(files))
@@ -86,22 +89,20 @@ def _from_folder(path: Path) -> list[BatchCase]:
 
 
 def _from_table(path: Path) -> list[BatchCase]:
-    text = path.read_text(encoding="utf-8-sig")
-    first = text.splitlines()[0] if text else ""
-    delimiter = max(",;\t", key=first.count)
-    rows = list(csv.DictReader(text.splitlines(), delimiter=delimiter))
-    columns = [] if not rows else [name for name in rows[0] if name]
-    if lacking := [name for name in ("case", "control", "recovered") if name not in columns]:
-        raise CaseError("batch-table", file=path, lacking=", ".join(lacking))
-    return [
-        BatchCase(
-            row["case"],
-            path.parent / row["control"],
-            path.parent / row["recovered"],
-            {name: row[name] for name in CASE_FIELDS if row.get(name)},
-        )
-        for row in rows
-    ]
+    found = []
+    with opened(path, None, Limits()) as grid:
+        if lacking := [name for name in COLUMNS if name not in grid.header]:
+            raise CaseError("batch-table", file=path, lacking=", ".join(lacking))
+        for block in grid.blocks():
+            for number, cells in zip(block.rows, zip(*block.columns, strict=True), strict=True):
+                row = dict(zip(grid.header, map(cell_text, cells), strict=True))
+                if empty := [name for name in COLUMNS if not row[name]]:
+                    raise CaseError("batch-row", file=path, row=int(number), column=empty[0])
+                control, recovered = (path.parent / row[role] for role in COLUMNS[1:])
+                details = {name: row[name] for name in CASE_FIELDS if row.get(name)}
+                found.append(BatchCase(row["case"], control, recovered, details))
+        grid.problems.check()
+    return found
 
 
 def judge_batch(

@@ -278,7 +278,9 @@ class Database:
                 "about": {key: str(content[key]) for key in ABOUT if content.get(key)},
                 "units": dict(content["units"]),
                 "logged": content["logged"] is True,
-                "tables": tuple({"name": t["name"], "rows": t["rows"], "sha256": t["sha256"]} for t in content["tables"]),
+                "tables": tuple(
+                    {"name": t["name"], "rows": t["rows"], "sha256": t["sha256"]} for t in content["tables"]
+                ),
             }
             is_same = hashlib.sha256(raw).hexdigest() == content["sha256"]
         except (LookupError, TypeError, ValueError) as error:

@@ -51,21 +51,22 @@ MESSAGES = {
     "sensitivity": "the sensitivity {sensitivity!s} must lie between 0 and 1, such as 0.9",
     "missing-values": "values of {variables!s} are missing",
     "not-positive": "logarithms need positive values",
-    "small-database": "too few sources ({n}, at least {need} are needed) have {fragments} fragments with {replicates} or"
-    " more replicates each, which the design {design!s} needs; choose a smaller design",
+    "small-database": "too few sources ({n}, at least {need} are needed) have {fragments} fragments with {replicates}"
+    " or more replicates each, which the design {design!s} needs; choose a smaller design",
     # a procedure, and many cases
     "procedure-file": "{file!s} is no procedure in TOML: {reason!s}",
     "procedure-setting": "{file!s} has {name}, which is no setting; the settings are {there!s}",
     "procedure-background": "{file!s} names the background {background!s}, which does not exist",
     "procedure-changed": "{background!s} is not what the procedure {file!s} fixes by its background_sha256; ask who is"
     " responsible for the procedure",
-    "fixed-setting": "the procedure {file!s} fixes {name!s} to {value}; leave it out, or judge without the procedure",
+    "fixed-setting": "the procedure {file!s} fixes {name!s} to {value!s}; leave it out, or judge without the procedure",
     "empty-batch": "{file!s} holds no cases",
     "same-case": "the cases {one} and {other} would have files of the same name; rename one",
     "batch-folder": "{folder!s} has {n} tables called {role!s}; each case is a folder with one table control and one"
     " table recovered",
     "batch-table": "{file!s} lacks the column {lacking!s}; a table of cases has the columns case, control and"
     " recovered, and may have those of case details",
+    "batch-row": "{file!s}, row {row}: {column!s} is empty",
     # files
     "not-a-fitted-model": "{file} does not name the table and the settings that it was fitted with ({reason!s}); only"
     " models that `fit` wrote can be verified",

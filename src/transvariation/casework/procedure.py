@@ -95,7 +95,8 @@ class Procedure:
         for name, option in options_of(CaseSettings).items():
             is_fixed = name in self.fixed or option.group in CHOSEN
             if name in given and is_fixed and getattr(wanted, name) != getattr(fixed, name):
-                raise CaseError("fixed-setting", file=self.name, name=name, value=getattr(fixed, name))
+                value = getattr(fixed, name) if name in self.fixed else "its default"
+                raise CaseError("fixed-setting", file=self.name, name=name, value=value)
         return CaseSettings.build(None, {**given, **self.fixed})
 
     def background_of(self, given: Any) -> Any:

@@ -56,7 +56,7 @@ def _background(context: click.Context, option: click.Parameter, given: str | No
     "--batch",
     type=click.Path(exists=True, path_type=Path),
     help="Judge many cases instead of CONTROL and RECOVERED: a folder with a folder for each case that holds the "
-    "tables control and recovered, or a CSV table with the columns case, control and recovered.",
+    "tables control and recovered, or a table with the columns case, control and recovered.",
 )
 @click.option("--out", type=FOLDER, help="The folder for the reports, JSON files and summary of --batch.")
 @click.option(

@@ -9,6 +9,7 @@ from transvariation.atomic_write import write_text
 from transvariation.casework import CaseResult
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.report.case_text import format_ratio
+from transvariation.report.controls import own_warnings
 from transvariation.report.page import Section, write_page
 from transvariation.report.wording.numbers import format_p, plural
 from transvariation.report.wording.remedies import error_text
@@ -29,7 +30,7 @@ def case_frame(judged: Judged) -> pd.DataFrame:
                 "control": str(result.inputs.control["fragments"]),
                 "recovered": str(len(found)),
                 "excluded": str(sum(c.accepted is False for c in found)) if result.model.conclusive else "–",
-                "warnings": str(len(result.warnings)),
+                "warnings": str(len(result.warnings) + (0 if result.joint is None else len(own_warnings(result)))),
                 "result": headline(result),
             }
         else:

@@ -47,8 +47,7 @@ def judge_case(
     """Judge a case, show the conclusions and write the files asked for."""
     for report in reports:
         check_report_name(report)
-    columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with _progress(console) as bar:
         task = bar.add_task("judging", total=1.0)
 
         def show(words: str, share: float | None) -> None:
@@ -86,7 +85,7 @@ def judge_cases(
 ) -> list[tuple[str, CaseResult | Exception]]:
     """Judge many cases, write a report and a JSON file of each and the summary into a folder, and show the summary."""
     judged: list[tuple[str, CaseResult | Exception]] = []
-    with Progress(BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}"), console=console) as bar:
+    with _progress(console) as bar:
         task = bar.add_task("judging", total=1.0)
 
         def show(step: ProgressStep, share: float | None) -> None:
@@ -104,6 +103,12 @@ def judge_cases(
         print_line(console, f"{row['case']}: {row['result']}")
     print_line(console, f"Summary: {written[0]}")
     return judged
+
+
+def _progress(console: Console) -> Progress:
+    """Make a progress bar that is gone when the work is done, and is not shown in files."""
+    columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def show_case(result: CaseResult, console: Console) -> None:
