@@ -273,14 +273,12 @@ class Database:
             raise CaseError("database-schema", file=description, schema=SCHEMA, table=getattr(table, "name", table))
         try:
             empty = {variable: [""] for variable in content["variables"]}
-            told = {
+            told: Fields = {
                 "name": str(content["name"]),
                 "about": {key: str(content[key]) for key in ABOUT if content.get(key)},
                 "units": dict(content["units"]),
                 "logged": content["logged"] is True,
-                "tables": tuple(
-                    {"name": t["name"], "rows": t["rows"], "sha256": t["sha256"]} for t in content["tables"]
-                ),
+                "tables": tuple({key: each[key] for key in ("name", "rows", "sha256")} for each in content["tables"]),
             }
             is_same = hashlib.sha256(raw).hexdigest() == content["sha256"]
         except (LookupError, TypeError, ValueError) as error:

@@ -1,6 +1,9 @@
 """Databases of sources, and the validation of the method on them."""
 
 import json
+import shutil
+import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,12 +84,24 @@ def describe(file: Path) -> None:
         _describe(Database.read(file))
 
 
+def _tell(text: str) -> None:
+    """Print a sentence, on a terminal in lines that fit."""
+    if sys.stdout.isatty():
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        width = shutil.get_terminal_size().columns
+        lines = textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    else:
+        lines = [text]
+    for line in lines:
+        say(line)
+
+
 def _check(found: Any) -> None:
     from transvariation.report.wording.notices import finding_text
 
     findings = found.check()
     for finding in findings:
-        say(f"Check, {finding.check}: {finding_text(finding)}")
+        _tell(f"Check, {finding.check}: {finding_text(finding)}")
     say("Nothing was changed or left out." if findings else "Checks: nothing was found.")
 
 
@@ -98,12 +113,12 @@ def _describe(found: Any) -> None:
     described["logged"] = "as logarithms (base 10)" if described["logged"] else ""
     for key, value in described.items():
         if key not in ("variables", "sha256") and value != "":
-            say(f"{key.replace('_', ' ').capitalize()}: {value}")
+            _tell(f"{key.replace('_', ' ').capitalize()}: {value}")
     for name, each in described["variables"].items():
         unit = f" {each['unit']}" if each["unit"] else ""
         low, high = (significant(each[key], 4) for key in ("smallest", "largest"))
         within, between = (significant(each[key], 2) for key in ("within sources", "between sources"))
-        say(f"  {name}: {low} to {high}{unit}; standard deviation {within} within, {between} between sources")
+        _tell(f"  {name}: {low} to {high}{unit}; standard deviation {within} within, {between} between sources")
 
 
 @settings_options(ValidationSettings, "variables", "comparison", without=("n_folds", "stability"))
@@ -160,8 +175,8 @@ def validate(
             )
         result = replace(result, provenance=result.provenance | {"command": command_line()})
         for line in rate_lines(result):
-            say(line)
-        say(validation_summary(result))
+            _tell(line)
+        _tell(validation_summary(result))
         for path in reports:
             write_validation_report(result, path)
             say(f"Report: {path}")

@@ -56,9 +56,10 @@ class Sources:
         """Refuse a design for which too few sources have fragments and replicates."""
         enough = [len(source) > design.known for source in self.in_design(design)]
         if sum(enough) < 2 * MIN_FOLDS:
-            fragments, replicates = design.known + 1, design.known_replicates
-            needs = {"need": 2 * MIN_FOLDS, "fragments": fragments, "replicates": replicates}
-            raise CaseError("small-database", n=sum(enough), design=text, **needs)
+            r, need = design.known_replicates, 2 * MIN_FOLDS
+            raise CaseError(
+                "small-database", n=sum(enough), need=need, fragments=design.known + 1, replicates=r, design=text
+            )
 
     def in_design(self, design: Design) -> list[Source]:
         """Give each source its fragments for a design; rows of fragments without replicates are joined in turn."""
