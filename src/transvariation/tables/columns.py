@@ -41,6 +41,8 @@ _UNCERTAINTY = re.compile(
     re.IGNORECASE,
 )
 
+_POINT_AND_THREE = re.compile(r"[1-9]\d{0,2}\.\d{3}", re.ASCII)
+
 
 class TableColumn:
     """A column: its name and unit, what the cells of the first rows look like, and its role."""
@@ -112,6 +114,8 @@ def find_columns(
     problems = grid.problems
     cells = enumerate(zip(grid.header, block.columns, strict=True), 1)
     columns = [TableColumn(i, header, column, grid.decimal) for i, (header, column) in cells]
+    if features is None:
+        _check_orientation(columns, problems)
     _check_names(columns, grid)
     wanted = dict.fromkeys([] if features is None else _find(columns, features, "measurement", problems, units or {}))
     expected = set(expect)
@@ -125,7 +129,6 @@ def find_columns(
     _recognise_labels(columns, grid.decimal, problems)
     if features is None:
         _set_aside_uncertainties(columns, problems)
-        _check_orientation(columns, problems)
     unsure = []
     for column in columns:
         if not column.role and column.numeric and features is None:
@@ -136,6 +139,7 @@ def find_columns(
             elif column.name:
                 problems.note("unused-label", None, column.header)
         column.role = column.role or "ignore"
+    _check_points(columns, grid)
     # Where all are whole numbers, these are as likely measurements; what only this table measures is not used.
     if any(column.role == "measurement" and not column.whole for column in columns) and not expect:
         for column in unsure:
@@ -161,16 +165,32 @@ def _set_aside_uncertainties(columns: list[TableColumn], problems: Problems) -> 
 
 
 def _check_orientation(columns: list[TableColumn], problems: Problems) -> None:
-    """Report a table whose rows are the variables."""
+    """Refuse a table whose rows are the variables: its other problems, such as repeated names, follow from that."""
     # K1 and B may be samples, Sr and SiO2 are not.
     if len(columns) < 3 or any(CHEMICAL.fullmatch(x.name) and sum(map(str.isalpha, x.name)) > 1 for x in columns):
         return
-    labels = columns[0].labels
+    labels = [label for label in columns[0].labels if key(label) not in KNOWN_NAMES]
     variables = [label for label in labels if is_chemical(split_unit(label)[0])]
     long = [label for label in variables if len(label) > 1]
     if 2 * len(long) >= len(labels) >= 3 and len(set(variables)) == len(variables) >= 0.8 * len(labels):
         samples = [column.header for column in columns[1:5]]
-        problems.add("transposed", None, columns[0].header or None, names=variables[:4], samples=samples)
+        raise problems.stop("transposed", None, columns[0].header or None, names=variables[:4], samples=samples)
+
+
+def _check_points(columns: list[TableColumn], grid: Grid) -> None:
+    """Ask what points mean that all stand before three digits, beside whole numbers, in a file with semicolons.
+
+    Where the comma is the decimal mark, spreadsheets write such files, and 98.302 may be a number of thousands.
+    """
+    if (grid.delimiter, grid.decimal, grid.decimal_given) != ("the semicolon", ".", False):
+        return
+    measured = [(column, label) for column in columns if column.role == "measurement" for label in column.labels]
+    pointed = [(column, label) for column, label in measured if "." in label]
+    whole = any(label.isdecimal() and int(label) for _, label in measured)
+    if pointed and whole and all(_POINT_AND_THREE.fullmatch(label) for _, label in pointed):
+        column, value = pointed[0]
+        said = {"value": value, "small": value, "large": value.replace(".", ""), "mark": "point"}
+        grid.problems.add("decimal-mark", None, column.header, remedy="give-decimal", **said)
 
 
 def _check_names(columns: list[TableColumn], grid: Grid) -> None:

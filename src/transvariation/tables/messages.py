@@ -103,7 +103,7 @@ MESSAGES = {
     "column-in-other-mark": "{value} has a decimal {mark!s}, but this file's decimal mark is the {own!s}; write it as"
     " elsewhere, or, if the column is no measurement, name the features to use",
     "decimal-mark": "{value} may mean {small!s} or {large!s}, and no other cell tells which; for {large!s} write it"
-    " without the comma",
+    " without the {mark!s}",
     "missing": "the value is missing; fill it in",
     "below-detection": "the value is below the detection limit; fill it in",
     "all-dropped": "every row has a missing value, so that dropping them leaves none",

@@ -1,10 +1,11 @@
 """Read a file or DataFrame as a table, or list everything that is wrong with it."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ _NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1 (4), K1a
     r"|(?<=\d)([a-z]))",
     re.IGNORECASE,
 )
+_RUN = re.compile(r"(?:run|scan|spot|shot|line)?[\s_.#-]*(\d+)[\s_.:#-]+(\S.*)", re.IGNORECASE)  # 012_K1, 013_K1
+_FILE = re.compile(r"\.(?:d|b|csv|txt|xlsx?|raw|dat|fin2)$", re.IGNORECASE)  # of an instrument: K1-1.d
 
 
 @with_fields(TableSettings)
@@ -340,14 +343,29 @@ def _numbers(grid: Grid, block: Block, columns: list[TableColumn]) -> Table:
     )
 
 
+def _divided(names: Sequence[str]) -> list[tuple[str, str] | None]:
+    """Divide names into those of fragments and the numbers, or letters, of replicates; None for other names.
+
+    Where each begins with a number of its own, such as that of an instrument's run, equal rests are one fragment.
+    """
+    plain = [_FILE.sub("", name) for name in names]
+    runs = [_RUN.fullmatch(name) for name in plain]
+    if len({run[1] for run in runs if run}) == len(names):
+        plain = [run[2] for run in runs if run]
+        if len(set(plain)) < len(plain):
+            counts: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
+            return [(name, str(next(counts[name]))) for name in plain]
+    found = [_NUMBERED.fullmatch(name) for name in plain]
+    return [(match[1], match[2] or match[3]) if match else None for match in found]
+
+
 def by_numbered_names(table: Table) -> Table:
     """Take the numbers in the names of a table for those of replicates; names without a number are single fragments."""
     names = table.ids if table.fragment is None else table.fragment
-    found = [_NUMBERED.fullmatch(name) for name in names]
+    found = _divided(names)
     if table.replicate is not None or not any(found):
         return table
-    fragments = tuple(match[1] if match else name for match, name in zip(found, names, strict=True))
-    replicates = tuple((match[2] or match[3]) if match else "1" for match in found)
+    fragments, replicates = zip(*(each or (name, "1") for each, name in zip(found, names, strict=True)), strict=True)
     note = Problem("numbered-replicates", table.name, params={"names": list(names[:3])})
     return replace(table, fragment=fragments, replicate=replicates, notes=(*table.notes, note))
 
@@ -363,10 +381,11 @@ def _ask_about_names(table: Table, problems: Problems) -> None:
     if column is None or table.replicate is not None or len(set(names)) < len(names):
         return
     numbers: dict[str, list[int]] = {}
-    for name in names:
-        if (match := _NUMBERED.fullmatch(name)) is None or not re.search(r"[^\W\d_]", match[1]):
+    for each in _divided(names):
+        if each is None or not re.search(r"[^\W\d_]", each[0]):
             return
-        numbers.setdefault(match[1], []).append(int(match[2]) if match[2] else ord(match[3].lower()) - ord("a") + 1)
+        stem, number = each
+        numbers.setdefault(stem, []).append(int(number) if number.isdigit() else ord(number.lower()) - ord("a") + 1)
     if set(numbers) <= set(table.source or ()):
         return
     runs = [stem for stem, own in numbers.items() if sorted(own) == list(range(min(own), min(own) + len(own)))]

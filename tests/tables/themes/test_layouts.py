@@ -14,6 +14,13 @@ def test_a_transposed_table_is_refused_with_the_remedy():
         assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are samples" in found
 
 
+def test_a_transposed_table_with_replicates_is_refused_with_nothing_else():
+    text = "pane,K,K,K,K\nfragment,K1,K1,K2,K2\nRep,1,2,1,2\n"
+    text += "".join(f"{e},1.5,2.5,3.5,4.5\n" for e in ("K39", "Ti49", "Mn55", "Rb85", "Sr88", "Zr90"))
+    (found,) = problems(text.encode())
+    assert "transpose the table" in found
+
+
 def test_uncertainty_columns_are_no_variables():
     header = "id,Al_ppm,Al_ppm_Int2SE,Sr,Sr_2SD,Ba 1s,Ba,Ba_LOD"
     table = read_table((header + "\nA,1.5,0.1,2.5,.2,.1,3.5,.01\nB,1.6,0.1,2.5,.2,.1,3.5,.01\n").encode())
@@ -57,6 +64,16 @@ def test_a_variable_of_numbers_in_one_table_only_is_an_error(column, order):
     assert any(text.startswith("bad") and "column 'Mg'" in text for text in found)
 
 
+def test_points_that_may_separate_thousands_are_asked_about():
+    text = b"id;Ca;Pb\nA;58.302;538\nB;59.431;486\n"
+    (found,) = problems(text)
+    assert "'58.302' may mean 58.302 or 58302" in found
+    assert "write it without the point, or if the point is the decimal mark" in found
+    assert read_table(text, decimal=".").X[0].tolist() == [58.302, 538]
+    for sure in (b"id;Ca;Pb\nA;58.30;538\nB;59.431;486\n", b"id;RI\nA;1.519\nB;1.520\n", text.replace(b";", b",")):
+        assert len(read_table(sure)) == 2
+
+
 def test_the_row_of_names_is_a_setting():
     text = b"Laboratory X\nRun 7; 12.5.2024\n\nid;Na;Mg\nA;1,5;2,5\nB;1,6;2,6\n"
     assert read_table(text, settings=TableSettings(header_row=4)).X.tolist() == [[1.5, 2.5], [1.6, 2.6]]
@@ -80,6 +97,16 @@ class TestNumberedNames:
         if header:
             assert len(read_table(text.encode(), fragment_column=header)) == 15  # said by naming the column
 
+    @pytest.mark.parametrize("form", ["{run:03d}_{}.d", "{run} {}", "Run {run} - {}", "{run:03d}_{}-{}.d", "{}-{}.d"])
+    def test_those_of_an_instrument_are_too(self, form):
+        both = [(stem, i) for stem in ("K1", "K2", "Q1") for i in range(1, 4)]
+        names = [form.format(stem, i, run=20 + n) for n, (stem, i) in enumerate(both)]
+        text = "Sample,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
+        assert "may number replicates" in problems(text.encode())[0]
+        table = read_table(text.encode(), numbered_names="replicates")
+        assert table.fragment == tuple(stem for stem, _ in both)
+        assert table.replicate == tuple(str(i) for _, i in both)
+
     def test_letters_and_a_single_beginning_with_a_number(self):
         for names in (["K1a", "K1b", "K2a", "K2b"], ["K1-1", "K1-2", "K1-3"]):
             text = "id,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
@@ -93,6 +120,7 @@ class TestNumberedNames:
             ["K1-1", "rest"],
             ["A-7", "B-9"],
             ["2024-35", "2024-41"],
+            ["1 K", "2 Q", "3 B"],
         ],
     )
     def test_other_names_are_not(self, names):
