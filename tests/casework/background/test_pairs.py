@@ -41,3 +41,35 @@ def test_different_pairs_come_from_different_sources(rng):
     pairs = different_source_pairs(same_source_pairs(background, Design(2), rng), rng, 50)
     assert (pairs.known != pairs.questioned).all()
     assert not pairs.same.any()
+
+
+class TestManySources:
+    @pytest.fixture
+    def same(self):
+        rng = np.random.default_rng(0)
+        sources = [list(mean + rng.normal(size=(4, 1, 1))) for mean in 100 * rng.normal(size=200)]
+        return same_source_pairs(sources, Design(1), rng, 10_000)
+
+    def test_nearer_sources_are_compared_more_often_and_all_pairs_count_equally(self, same):
+        means = np.bincount(same.source, same.known[:, 0]) / np.bincount(same.source)
+        rank = np.abs(means[:, None] - means).argsort(axis=1).argsort(axis=1)  # 0 of a source itself
+        count, weight = np.zeros((2, 200))
+        for seed in range(20):
+            pairs = different_source_pairs(same, np.random.default_rng(seed), 10_000)
+            at = rank[pairs.source, pairs.other]
+            count += np.bincount(at, minlength=200)
+            weight += np.bincount(at, pairs.weight, 200)
+        assert count[0] == 0
+        assert count[1] / count[100] == pytest.approx(100, rel=0.3)
+        assert weight[1:] / 20 == pytest.approx(np.full(199, 200), rel=0.5)
+        assert weight[1:11].mean() / 20 == pytest.approx(200, rel=0.01)
+
+    def test_the_draw_hardly_changes_how_often_sources_are_alike(self):
+        rng = np.random.default_rng(0)
+        sources = [list(mean + rng.normal(size=(4, 1, 5))) for mean in 4 * rng.normal(size=(200, 5))]
+        same, shares = same_source_pairs(sources, Design(1), rng, 10_000), []
+        for seed in range(12):
+            pairs = different_source_pairs(same, np.random.default_rng(seed), 10_000)
+            alike = ((pairs.known - pairs.questioned) ** 2).sum(axis=1) < 2.25
+            shares.append(np.average(alike, weights=pairs.weight))
+        assert np.std(shares) / np.mean(shares) < 0.4  # 1.1 where the nearest quarter is compared four times each

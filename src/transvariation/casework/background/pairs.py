@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.spatial import KDTree
+from scipy.spatial.distance import pdist, squareform
 
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.conformal import group_weights
@@ -16,8 +16,7 @@ from transvariation.conformal import group_weights
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
 N_PAIRS_DRAWN = 60_000  # same-source comparisons that are drawn from a background if it has as many
-N_DIFFERENT = 96_000  # different-source comparisons
-NEAR_SHARE = 0.75  # of the different-source comparisons that are made with the nearest sources
+N_DIFFERENT = 120_000  # different-source comparisons
 STEPS = (0.7548776662466927, 0.5698402909980532)  # of a sequence that fills the unit square evenly
 MIN_IN_DESIGN = 30  # sources with enough fragments for a design, from which on the others are left out
 N_PAIR_PARTS = 4  # of the drawn comparisons, by which the Monte Carlo error is estimated
@@ -228,9 +227,8 @@ def different_source_pairs(
 ) -> Pairs:
     """Pair the known fragments of each source with questioned fragments of other sources.
 
-    All comparisons are made if there are no more than asked for. Otherwise most are with the nearest sources, which
-    decide about misleading evidence, and the others with the remaining ones, or some of them; weights make all pairs of
-    sources count equally.
+    All comparisons are made if there are no more than asked for. Otherwise the nearer sources, which decide about
+    misleading evidence, are compared more often; weights make all pairs of sources count equally.
 
     Parameters
     ----------
@@ -280,22 +278,21 @@ def _pairs_of_sources(
     whitening: Floats | None,
     rng: np.random.Generator,
 ) -> tuple[Indices, Indices, Floats, Indices]:
-    """Choose ordered pairs of different sources, how many each stands for, and the round of each."""
+    """Choose ordered pairs of different sources, how many each stands for, and the round of each.
+
+    Each source is compared with its k-th nearest one in proportion to 1 / k: systematic sampling, from a random start.
+    """
     n = len(starts)
-    each = max(1, int(NEAR_SHARE * n_pairs) // n), max(1, int((1 - NEAR_SHARE) * n_pairs) // n)
-    near = max(1, min(each[0] // N_PAIR_PARTS, (n - 1) // 2))
+    each = max(1, n_pairs // n)
     means = np.add.reduceat(pairs.known[order], starts) / np.diff(starts, append=len(order))[:, None]
-    tree = KDTree(means if whitening is None else means @ whitening)
-    # A source is its own nearest one, unless two are equal.
-    close = [row[row != i][:near] for i, row in enumerate(tree.query(tree.data, k=near + 1)[1])]
-    n_far = min(each[1], n - 1 - near)
-    far = [rng.permutation(np.delete(np.arange(n), [i, *row]))[:n_far] for i, row in enumerate(close)]
-    turns = max(1, each[0] // near), max(1, each[1] // n_far)
-    other = np.concatenate([np.tile(close, turns[0]), np.tile(far, turns[1])], axis=1)
-    sizes = near * turns[0], n_far * turns[1]
-    weight = np.repeat([near / sizes[0], (n - 1 - near) / sizes[1]], sizes)
-    part = np.append(np.repeat(np.arange(turns[0]), near), np.arange(sizes[1]))
-    return np.repeat(np.arange(n), len(part)), other.ravel(), np.tile(weight, n), np.tile(part, n)
+    distances = squareform(pdist(means if whitening is None else means @ whitening))
+    np.fill_diagonal(distances, -1)  # even if two sources are equal, each is its own nearest
+    nearest = distances.argsort(axis=1)[:, 1:]
+    expected = 1 / np.arange(1, n)
+    expected *= each / expected.sum()
+    at = np.searchsorted(np.cumsum(expected), np.arange(each) + rng.random((n, 1))).clip(max=n - 2)
+    other = np.take_along_axis(nearest, at, axis=1)
+    return np.repeat(np.arange(n), each), other.ravel(), 1 / expected[at].ravel(), np.tile(np.arange(each), n)
 
 
 def one_pair(known: Floats, questioned: Floats, design: Design) -> Pairs:
