@@ -40,7 +40,7 @@ def test_the_conclusion_names_the_population(case):
     table = dict(case.inputs.background, population="float glass of the region")
     named = replace(case, inputs=replace(case.inputs, background=table))
     words = " ".join(sentences(case.conclusions[0], named))
-    assert "another source of the kind float glass of the region (background, 40 sources)" in words
+    assert "another source of the kind in background (float glass of the region, 40 sources)" in words
 
 
 def test_the_ratio_leads_if_the_laboratory_says_so(case):

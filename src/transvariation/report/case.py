@@ -248,7 +248,9 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
         name = f"likelihood ratio on the wrong side of 1 ({SYSTEMS[system]})"
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
     if rows:
-        section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+        units = plural(model.bases["background"].n, UNITS["background"])
+        caption = f"Measured by comparisons among {units}, which the intervals allow for, in the design of this case"
+        section.table(pd.DataFrame(rows), caption)
     elif model.survey is not None:
         section.text("A survey with one value per source cannot show how often the likelihood ratio misleads.")
     elif result.foreign is None:
@@ -311,8 +313,8 @@ def method(result: CaseResult) -> Section:
         low, high = performance.bounds
         section.text(
             "Likelihood ratio: sources, fragments within sources and replicates within fragments vary (three-level "
-            f"model, kernel density between sources). It was calibrated and bounded by {performance.n_same} "
-            f"same-source and {performance.n_different} different-source comparisons of background sources that the "
+            f"model, kernel density between sources). It was calibrated and bounded by {performance.n_same:,} "
+            f"same-source and {performance.n_different:,} different-source comparisons of background sources that the "
             f"model had not seen; they support ratios from {format_ratio(low)} to {format_ratio(high)}."
         )
     if (survey := model.survey) is not None:

@@ -201,9 +201,11 @@ def fact_lines(result: CaseResult) -> list[str]:
         lines.append(f"{what} {calibrated} {format_p(calibration.smallest_p_value)}.")
     if model.false_exclusion is not None:
         exclusion, inclusion = map(format_rate, calibration.measured_rates(model.sensitivity_used) or ())
+        among = plural(calibration.n, UNITS[model.basis])
         lines.append(
-            f"Measured on the background: {exclusion} of same-source comparisons are excluded, {inclusion} of "
-            "different-source comparisons are not. This holds for cases that were measured as the background was."
+            f"Measured by comparisons among {among}, which the intervals allow for: {exclusion} of same-source "
+            f"comparisons are excluded, {inclusion} of different-source comparisons are not. This holds for cases that "
+            "were measured as the background was."
         )
     lines += alike_sentences(result)
     errors = {"p-values": calibration.monte_carlo_error, "log10 likelihood ratios": calibration.ratio_error}

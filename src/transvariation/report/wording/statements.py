@@ -214,11 +214,10 @@ def another_source(result: "CaseResult") -> str:
     table, survey = result.inputs.background, result.model.survey
     if table is None:
         return "another source"
-    n = plural(survey.n if survey else result.model.bases["background"].n, "source")
-    file = printable(PurePath(table["file"]).name)
-    if population := table.get("population"):
-        return f"another source of the kind {printable(population)} ({file}, {n})"
-    return f"another source of the kind in {file} ({n})"
+    calibrating = survey or result.model.bases["background"]
+    n = plural(getattr(calibrating, "n_compared", 0) or calibrating.n, "source")
+    population = f"{printable(table['population'])}, " if table.get("population") else ""
+    return f"another source of the kind in {printable(PurePath(table['file']).name)} ({population}{n})"
 
 
 def disagreement(conclusion: "Conclusion") -> list[str]:
