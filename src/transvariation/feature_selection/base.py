@@ -1,4 +1,4 @@
-"""What the selectors share."""
+"""Fit selectors of variables to target samples only."""
 
 from __future__ import annotations
 
