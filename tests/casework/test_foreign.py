@@ -10,7 +10,7 @@ from tests.casework.conftest import said, spectra
 
 from transvariation.casework import CaseError, CaseResult, judge
 from transvariation.cli import main
-from transvariation.report.case import case_html
+from transvariation.report.case import case_document
 from transvariation.tables import TableError
 
 
@@ -63,7 +63,7 @@ class TestForeign:
 
     def test_report_and_json_have_them(self, judged):
         assert CaseResult.from_dict(json.loads(judged.to_json())) == judged
-        text = case_html(judged)
+        text = case_document(judged).html()
         missed = judged.foreign.missed(0.9)
         assert f"Of 30 known foreign samples, {missed} would be accepted." in text
         assert "Sensitivity and specificity over the threshold" in text
@@ -74,7 +74,7 @@ class TestForeign:
         assert named.foreign.type_ii_error(0.9)["level"].tolist() == ["blend 0%", "blend 12%", "blend 2%"]
         nameless = judge(*tables, preprocess="snv", foreign=foreign.drop(columns="source"))
         assert set(nameless.foreign.levels) == {"foreign"}
-        assert "foreign" in case_html(nameless)
+        assert "foreign" in case_document(nameless).html()
 
     def test_columns_of_labels_may_be_in_one_table_only(self, tables, foreign):
         known, new = tables
@@ -107,7 +107,7 @@ class TestForeign:
         found = judge(tables[0][:1], tables[1], preprocess="snv", foreign=foreign)
         assert found.foreign is None
         assert found.inputs.foreign["fragments"] == 30
-        assert "rates of false inclusion cannot be measured" in case_html(found)
+        assert "rates of false inclusion cannot be measured" in case_document(found).html()
 
     def test_a_background_does_the_same(self, tables, foreign):
         with pytest.raises(CaseError, match="leave out the foreign table"):

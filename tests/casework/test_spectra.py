@@ -18,7 +18,7 @@ from transvariation.casework.model_file import fit_model, score_table
 from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.preprocessing import make_preprocessing
-from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case import case_document
 from transvariation.report.case_figures import draw_distance_plot
 from transvariation.report.wording.remedies import error_text
 from transvariation.report.wording.statements import description
@@ -110,13 +110,15 @@ def test_many_variables_are_compared_with_a_background_by_components():
     assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
     assert any("principal components of its 120 variables" in caution for caution in said(found))
     assert found.conclusions[-1].regions[0].low >= 1530
-    assert "stays in the band at every position with a probability of 75%" in case_html(found)  # three control spectra
+    assert (
+        "stays in the band at every position with a probability of 75%" in case_document(found).html()
+    )  # three control spectra
 
 
 def test_without_a_conclusion_no_positions_make_fragments_foreign(tables):
     found = judge(tables[0][:4], tables[1], preprocess="snv")
     assert not found.model.conclusive
-    assert "excluded fragments that leave the band" not in case_html(found)
+    assert "excluded fragments that leave the band" not in case_document(found).html()
 
 
 def test_dd_simca_keeps_the_distances_of_its_acceptance_plot(tables):
@@ -294,7 +296,7 @@ def test_a_wide_table_takes_a_few_times_the_classifier_alone(wide):
 
 def test_the_report_of_a_wide_table_is_short(wide):
     found = judge(*wide, preprocess="snv,sg1")
-    page = case_html(found)
+    page = case_document(found).html()
     assert len(page) < 1e6
     assert page.count("<tr") < 200
     assert len(found.to_json()) < 8e6
@@ -302,7 +304,7 @@ def test_the_report_of_a_wide_table_is_short(wide):
     assert "Which positions make samples foreign" in page
     assert re.search(r"over the band of the known class, after snv\.", page)
     pytest.importorskip("typst")
-    pages = len(re.findall(rb"/Type\s*/Page\b", case_pdf(found)))
+    pages = len(re.findall(rb"/Type\s*/Page\b", case_document(found).pdf()))
     assert 3 <= pages <= 5
 
 
@@ -325,7 +327,7 @@ def test_many_variables_without_an_axis_are_reported_briefly():
     found = judge(known, new)
     assert found.spectra is None
     assert all(c.reasons[0].variable == names[7] and len(c.reasons) == 10 for c in found.conclusions)
-    assert case_html(found).count("<tr") < 60
+    assert case_document(found).html().count("<tr") < 60
 
 
 def test_one_unusual_known_spectrum_does_not_cost_the_power_of_msc():

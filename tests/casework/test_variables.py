@@ -8,7 +8,7 @@ from tests.casework.conftest import spectra
 from transvariation import load_glass
 from transvariation.casework import REDUCTIONS, CaseSettings, judge
 from transvariation.casework.variables import positions, spectral_axis
-from transvariation.report.case import case_html
+from transvariation.report.case import case_document
 from transvariation.report.wording.statements import description
 
 
@@ -38,7 +38,7 @@ def test_a_reduction_leaves_as_many_as_asked(tables):
     for c in found.conclusions:
         assert c.regions is None  # other positions are no evidence
         assert {r.variable for r in c.reasons} == set(found.model.variables.used)
-    assert "<svg" in case_html(found) or "data:image/svg" in case_html(found)
+    assert "<svg" in case_document(found).html() or "data:image/svg" in case_document(found).html()
 
 
 def test_names_that_are_positions():

@@ -13,7 +13,7 @@ import pytest
 
 from transvariation import load_glass
 from transvariation.casework import CASE_FIELDS, judge
-from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case import case_document
 from transvariation.report.case_text import (
     conclusion_frame,
     summary_lines,
@@ -42,7 +42,7 @@ def _pages(pdf):
 
 
 def test_the_report_begins_with_the_conclusion_and_has_the_case_details(case):
-    page = html.unescape(case_html(case))
+    page = html.unescape(case_document(case).html())
     found = re.findall(r"<h2[^>]*>([^<]*)</h2>", page)
     assert tuple(found) == HEADINGS
     for words in ("2026/17", "Glass Laboratory", "A. Smith", "______", *headline(case).split(".")[:1]):
@@ -57,9 +57,9 @@ def test_the_report_begins_with_the_conclusion_and_has_the_case_details(case):
 
 def test_four_fragments_take_two_to_four_pages_before_the_appendices(case, monkeypatch):
     pytest.importorskip("typst")
-    whole = _pages(case_pdf(case))
+    whole = _pages(case_document(case).pdf())
     monkeypatch.setattr("transvariation.report.case.lettered", lambda sections: [])
-    body = _pages(case_pdf(case))
+    body = _pages(case_document(case).pdf())
     assert 2 <= body <= 4
     assert whole > body
 
@@ -71,7 +71,7 @@ def test_the_pdf_has_the_text_of_the_html(case, monkeypatch):
             return json.loads((Path(root) / "case.json").read_text())
 
     monkeypatch.setattr("transvariation.report.page._typst", Typst)
-    content, page = case_pdf(case), html.unescape(case_html(case))
+    content, page = case_document(case).pdf(), html.unescape(case_document(case).html())
     parts = [part for section in content["sections"] for part in section["parts"]]
     words = [content["title"], content["lead"], *(section["heading"] for section in content["sections"])]
     words += [part.get("text", part.get("caption", "")) for part in parts]
@@ -82,9 +82,9 @@ def test_the_pdf_has_the_text_of_the_html(case, monkeypatch):
 
 def test_the_same_inputs_give_the_same_report(case):
     day = date(2026, 1, 2)
-    assert case_html(case, day) == case_html(case, day)
+    assert case_document(case, day).html() == case_document(case, day).html()
     pytest.importorskip("typst")
-    assert case_pdf(case, day) == case_pdf(case, day)
+    assert case_document(case, day).pdf() == case_document(case, day).pdf()
 
 
 def test_the_headline_says_how_many_of_the_controls_own_would_be_excluded():
@@ -106,45 +106,48 @@ def test_p_values_of_a_large_control_are_given_as_below_a_thousandth():
     control = pd.DataFrame(rng.normal(size=(2400, 1)), columns=["a"])
     result = judge(control, pd.DataFrame({"a": [9.0, 0.0]}))
     assert conclusion_frame(result)["p-value"].tolist()[0] == "< 0.001"
-    assert "&lt; 0.001" in case_html(result)
+    assert "&lt; 0.001" in case_document(result).html()
 
 
 def test_a_case_without_a_conclusion_is_reported_as_such():
     result = judge(CONTROL.iloc[:4], RECOVERED.iloc[:3])
     assert summary_lines(result)[0].startswith("No conclusion")
     assert set(conclusion_frame(result)["conclusion"]) == {"no conclusion"}
-    assert "cannot be measured" in case_html(result)
+    assert "cannot be measured" in case_document(result).html()
 
 
 def test_one_control_fragment_has_no_nominal_error_rate():
-    text = case_html(judge(CONTROL.iloc[:1], RECOVERED.iloc[:1]))
+    text = case_document(judge(CONTROL.iloc[:1], RECOVERED.iloc[:1])).html()
     assert "1 control fragment, 1 measurement; 1 recovered fragment, 1 measurement" in text
     assert "Nominal" not in text
 
 
 def test_the_report_states_what_the_conclusion_rests_on(case):
     """A background calibrates although the control alone would support the sensitivity."""
-    assert "rests on the background if there is one and the control has fewer than 30 fragments" in case_html(case)
+    assert (
+        "rests on the background if there is one and the control has fewer than 30 fragments"
+        in case_document(case).html()
+    )
 
 
 def test_fragments_called_as_columns_of_the_report_are():
     named = RECOVERED.iloc[:3].set_axis(["variable", "control", "conclusion"])
-    page = case_html(judge(CONTROL, named))
+    page = case_document(judge(CONTROL, named)).html()
     heads = [re.findall(r">([^<]+)</th>", head) for head in page.split("<thead>")[1:]]
     assert ["variable", "control", "variable", "control", "conclusion"] in heads
 
 
 def test_fields_of_the_form_are_in_the_report(case):
     details = {name: f"{label} of this case" for name, label in CASE_FIELDS.items()}
-    page = html.unescape(case_html(replace(case, settings=replace(case.settings, case=details))))
+    page = html.unescape(case_document(replace(case, settings=replace(case.settings, case=details))).html())
     assert all(text in page for text in details.values())
     assert "The conclusions would change if Would change if of this case" in page
-    assert "another source of the kind in background (40 sources)." in html.unescape(case_html(case))
-    assert "were the relevant alternative" in case_html(case)
+    assert "another source of the kind in background (40 sources)." in html.unescape(case_document(case).html())
+    assert "were the relevant alternative" in case_document(case).html()
 
 
 def test_conclusions_are_coloured(case):
-    page = case_html(case)
+    page = case_document(case).html()
     marks = {True: "for", False: "against", None: "neither"}
     found = re.findall(r'<td class="text (for|against|neither)">([^<]*)</td>', page)
     assert found == [(marks[c.outcome], verdict(c)) for c in case.conclusions]

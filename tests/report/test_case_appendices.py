@@ -4,7 +4,7 @@ import re
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.report.case import case_html
+from transvariation.report.case import case_document
 from transvariation.report.case_appendices import mean_frame
 
 GLASS = load_glass()
@@ -14,18 +14,18 @@ CONTROL, RECOVERED = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]
 
 
 def test_appendices_are_lettered_without_a_gap():
-    found = re.findall(r"<h2[^>]*>Appendix ([A-Z]):", case_html(judge(CONTROL, RECOVERED.iloc[:3])))
+    found = re.findall(r"<h2[^>]*>Appendix ([A-Z]):", case_document(judge(CONTROL, RECOVERED.iloc[:3])).html())
     assert found == ["A", "B", "C"]
 
 
 def test_appendix_a_has_one_row_per_fragment_and_is_collapsed_on_screen(case):
-    page = case_html(case).split("Appendix A: fragments</h2>")[1].split("</section>")[0]
+    page = case_document(case).html().split("Appendix A: fragments</h2>")[1].split("</section>")[0]
     assert page.startswith('\n<label class="fold"><input type="checkbox"> Show 3 control fragments, 4 recovered')
     assert page.count("<tr>") == 3 + 4 + 2  # with two headings
 
 
 def test_replicates_show_the_uncertainty(case):
-    page = case_html(case)
+    page = case_document(case).html()
     frame = mean_frame(case, case.conclusions)
     for text in frame.iloc[:, 1]:
         mean, sd = text.replace("\N{NO-BREAK SPACE}", " ").split(" ± ")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from transvariation.casework import judge
-from transvariation.report.case import case_html
+from transvariation.report.case import case_document
 from transvariation.report.console import show_case
 from transvariation.report.page import render
 from transvariation.report.vocabulary import replaced, said, speaking
@@ -39,7 +39,7 @@ def text_of(html):
 
 def test_spectra_are_reported_as_samples(tables):
     result = judge(*tables)
-    text = text_of(case_html(result)).replace("control oil", "")
+    text = text_of(case_document(result).html()).replace("control oil", "")
     body = text.split("Provenance")[0].split("SHA-256")[0]
     assert FORENSIC.findall(body) == []
     assert "3 of 6 new samples not authentic." in body
@@ -59,7 +59,7 @@ def test_figures_speak_of_samples(tables):
 
 
 def test_names_from_the_tables_stay(tables):
-    assert "control oil 1" in text_of(case_html(judge(*tables)))
+    assert "control oil 1" in text_of(case_document(judge(*tables)).html())
 
 
 def test_market_samples_are_not_grouped_unless_asked_for(tables):
@@ -70,7 +70,7 @@ def test_market_samples_are_not_grouped_unless_asked_for(tables):
 
 
 def test_casework_keeps_its_words_and_may_be_asked_for(tables):
-    text = text_of(case_html(judge(*tables, words="case")))
+    text = text_of(case_document(judge(*tables, words="case")).html())
     assert "Propositions" in text
     assert "Signatures" in text
     assert "3 of 6 recovered fragments excluded." in text

@@ -182,11 +182,12 @@ def test_evidence_on_a_fragment_is_that_of_the_library_at_the_sensitivity(client
     where = f"/api/cases/{case}/evidence"
     found = client.get(where, params={"key": 3, "sensitivity": share}).json()
     assert found["statements"][0] == statement(expected, result)
-    assert [reason["variable"] for reason in found["reasons"]] == [reason.variable for reason in expected.reasons]
-    assert [reason["evidence"] for reason in found["reasons"]] == [reason.evidence for reason in expected.reasons]
-    assert [reason["p"] for reason in found["reasons"]] == [
-        format_p(reason.p_values["control"]) for reason in expected.reasons
-    ]
+    (table,) = found["parts"]
+    rows = pd.DataFrame(table["rows"], columns=[column["name"] for column in table["columns"]])
+    assert list(rows["variable"]) == [reason.variable for reason in expected.reasons]
+    assert list(rows["p-value"]) == [format_p(reason.p_values["control"]) for reason in expected.reasons]
+    assert [mark == "against" for mark in table["marks"]] == [reason.evidence for reason in expected.reasons]
+    assert [text.endswith("differs by itself") for text in rows["reading"]] == [r.evidence for r in expected.reasons]
     for key in ("x", "-1", "1000", "1.5", ""):
         unknown = client.get(where, params={"key": key})
         assert unknown.status_code == 422
@@ -711,7 +712,7 @@ def test_spectra_are_judged_and_explained_as_by_the_library(client, spectra):
     assert _p_values(view.json()) == [c.p_value for c in expected.conclusions]
     found = client.get(f"/api/cases/{case}/evidence", params={"key": 5}).json()
     last = expected.conclusions[-1]
-    assert [region[0] for region in found["regions"]] == [str(region) for region in last.regions]
+    assert [row[0] for row in found["parts"][0]["rows"]] == [str(region) for region in last.regions]
     assert any(low < 1150 < high for low, high in found["shaded"])
     band = expected.spectra.band(0.9)
     (part,) = found["spectrum"]["parts"]
@@ -971,10 +972,9 @@ def test_a_process_is_monitored_as_by_the_library(client):
     answer = client.post("/api/monitor", files=files, data={"options": json.dumps({"run": 2})}).json()
     expected = monitor(normal, new, run=2)
     assert answer["summary"] == monitoring_summary(expected)
-    assert answer["charts"].count("<svg") == answer["contributions"].count("<svg") == 1
-    assert answer["alarms"][0][answer["columns"].index("variables")].startswith(
-        next(iter(expected.alarms[0].contributions))
-    )
+    charts, alarms, _ = (section["parts"] for section in answer["sections"])
+    assert [len(part["images"]) for part in (*charts, alarms[1])] == [1, 1]
+    assert alarms[0]["rows"][0][-1].startswith(next(iter(expected.alarms[0].contributions)))
     assert answer["summary"] in answer["report"]
     page = client.get("/monitor").text
     assert 'src="/static/monitor.js"' in page
@@ -1004,13 +1004,14 @@ def test_several_control_sources_are_a_matrix_and_one_of_them_is_shown(client):
         time.sleep(0.1)
     first = client.get(f"/api/cases/{name}/view").json()
     assert first["headline"] == "1 of 2 recovered fragments excluded from all 2 control sources."
-    assert first["matrix"]["columns"] == ["fragment", "P0", "P1", "any of these"]
-    assert [row[1].split(" (")[0] for row in first["matrix"]["rows"]] == ["not excluded", "excluded"]
+    table = first["matrix"]["parts"][0]
+    assert [column["name"] for column in table["columns"]] == ["fragment", "P0", "P1", "any of these"]
+    assert [row[1].split(" (")[0] for row in table["rows"]] == ["not excluded", "excluded"]
     second = client.get(f"/api/cases/{name}/view?sensitivity=0.9&source=1").json()
     assert second["matrix"]["source"] == 1
     assert [row["excluded"] for row in first["conclusions"]] == [False, True]
     assert [row["excluded"] for row in second["conclusions"]] == [True, True]
-    assert client.get(f"/api/cases/{name}/evidence?key=0").json()["reasons"]
+    assert client.get(f"/api/cases/{name}/evidence?key=0").json()["parts"]
     assert client.get(f"/api/cases/{name}/view?source=2").status_code == 422
     assert client.get(f"/api/cases/{name}/file.csv").text.startswith("fragment,P0,P1,any of these")
     assert len(CaseResult.from_dict(client.get(f"/api/cases/{name}/file.json").json()).cases) == 2

@@ -12,7 +12,7 @@ from transvariation.casework import Database, validate
 from transvariation.report.validation import rate_table, validation_summary
 from transvariation.web import workers
 
-QUICK = {"designs": "1x1", "sensitivities": "0.9", "comparisons": 20, "rates_only": True}
+QUICK = {"designs": ["1x1"], "sensitivities": [0.9], "n_comparisons": 20, "rates_only": True}
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +51,16 @@ def test_the_page_shows_what_the_library_measures(client, files):
     assert waited(client, start["case"]) == {"state": "done"}
     shown = client.get(f"/api/cases/{start['case']}/validation").json()
     expected = validate(database, designs=["1x1"], n_comparisons=20, rates_only=True)
-    assert shown["summary"] == validation_summary(expected)
-    assert shown["designs"][0]["rates"]["rows"] == rate_table(expected.designs[0]).values.tolist()
-    assert shown["designs"][0]["figure"].count("<svg") == 1
+    conclusion, design = (each["parts"] for each in shown["sections"])
+    assert conclusion[0]["text"] == validation_summary(expected)
+    assert design[-1]["rows"] == rate_table(expected.designs[0]).values.tolist()
+    assert [image["svg"].count("<svg") for part in design for image in part.get("images", ())] == [1]
     assert "Purpose and population" in shown["report"]
     assert json.loads(shown["json"])["designs"][0]["design"] == "1x1"
 
 
 def test_a_validation_can_be_cancelled(client, files):
-    start = begun(client, files[0], rates_only=False, comparisons=20_000)
+    start = begun(client, files[0], rates_only=False, n_comparisons=20_000)
     assert client.post(f"/api/cases/{start['case']}/cancel").json() == {"state": "cancelled"}
     assert client.get(f"/api/cases/{start['case']}/validation").status_code == 404
 
@@ -67,12 +68,13 @@ def test_a_validation_can_be_cancelled(client, files):
 def test_wrong_choices_are_named(client, files):
     uploaded, _ = files
     for wrong, words in (
-        ({"comparisons": 1}, "must lie between 10 and 20000"),
-        ({"sensitivities": "high"}, "must be numbers"),
-        ({"design": "1x1"}, "is not understood"),
+        ({"n_comparisons": 30_000}, "at most 20000"),
+        ({"n_comparisons": 0}, "must be a whole number, at least 1"),
+        ({"sensitivities": ["high"]}, "='high' must lie in (0, 1]"),
+        ({"design": "1x1"}, "did you mean 'designs'?"),
     ):
         assert words in begun(client, uploaded, **wrong)["problems"][0]["message"]
-    failed = waited(client, begun(client, uploaded, designs="9x9")["case"])
+    failed = waited(client, begun(client, uploaded, designs=["9x9"])["case"])
     assert "choose a smaller design" in failed["problems"][0]["message"]
     changed = uploaded | {"table": ("panes.csv", uploaded["table"][1] + b"P0,9,1,1,1,1,1,1\n")}
     assert "was changed after" in begun(client, changed)["problems"][0]["message"]

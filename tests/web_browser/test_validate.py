@@ -18,11 +18,11 @@ def test_a_database_is_validated_and_the_report_saved(page, screenshot, tmp_path
     page.set_input_files("input[name=table]", tmp_path / "panes.csv")
     page.set_input_files("input[name=description]", tmp_path / "panes.json")
     page.fill("input[name=designs]", "1x1")
-    page.fill("input[name=comparisons]", "20")
+    page.fill("input[name=n_comparisons]", "20")
     page.check("input[name=rates_only]")
     page.get_by_role("button", name="Validate").click()
     page.get_by_text("acceptance criteria are met").first.wait_for()
-    assert page.locator("#designs img").evaluate("image => image.naturalWidth") > 100
+    assert page.locator("#shown img").first.evaluate("image => image.naturalWidth") > 100
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save the report").click()
     assert "Purpose and population" in saved.value.path().read_text(encoding="utf-8")

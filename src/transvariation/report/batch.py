@@ -10,7 +10,7 @@ from transvariation.casework import CaseResult
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.report.case_text import format_ratio
 from transvariation.report.controls import own_warnings
-from transvariation.report.page import Section, write_page
+from transvariation.report.page import Document, Section
 from transvariation.report.wording.numbers import format_p, plural
 from transvariation.report.wording.remedies import error_text
 from transvariation.report.wording.statements import headline, verdict
@@ -75,12 +75,9 @@ def write_summary(judged: Judged, folder: Path) -> list[Path]:
     section = Section("Cases").table(cases, "Numbers of fragments; the report of each case is beside this file")
     failed = sum(isinstance(result, Exception) for _, result in judged)
     lead = f"{plural(len(judged), 'case')}, {failed} not judged."
-    if len(conclusions):
-        further = [Section("Conclusions").table(conclusions, "By case, recovered fragment and control source")]
-    else:
-        further = []
+    further = [Section("Conclusions").table(conclusions, "By case, recovered fragment and control source")]
     page, *tables = (folder / name for name in SUMMARY)
-    write_page(page, TITLE, [section, *further], lead)
+    Document(TITLE, [section, *(further if len(conclusions) else [])], lead).write(page)
     for path, frame in zip(tables, (cases, conclusions), strict=True):
         write_text(path, frame.map(spreadsheet_safe).to_csv(index=False))
     return [page, *tables]

@@ -44,8 +44,8 @@ from transvariation.report.case_text import (
     group_lines,
     sentences,
 )
-from transvariation.report.controls import matrix_section
-from transvariation.report.page import Section, page, pdf, write_page
+from transvariation.report.controls import matrix_section, own_warnings
+from transvariation.report.page import Document, Section
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording.cautions import UNITS, check_text, warning_texts
 from transvariation.report.wording.numbers import SCALE, SCALE_NAME, format_p, listed, plural
@@ -78,12 +78,12 @@ BLANK = "______________________________"
 STATEMENTS = ("first_proposition", "second_proposition", "conditions", "would_change")  # have a place of their own
 
 
-def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
-    """Build the sections of the report, the same for HTML and PDF, in the vocabulary of the result."""
-    cases = result.cases or (result,)
+def case_document(result: CaseResult, today: date | None = None) -> Document:
+    """Build the report, the same for HTML and PDF, in the vocabulary of the result."""
+    cases, number = result.cases or (result,), result.settings.case.get("case_number")
     with speaking(result) as words:
         body = [
-            *([matrix_section(result, headline(result))] if result.cases else []),
+            *([_matrix(result)] if result.cases else []),
             *(_named(_conclusions(case), case) for case in cases),
             _request(result, today),
             *(_named(part(case), case) for case in cases for part in (_items, error_rates)),
@@ -92,7 +92,8 @@ def case_sections(result: CaseResult, today: date | None = None) -> list[Section
             *([_signatures(result)] if words == "case" else []),
         ]
         appendices = [_named(section, case) for case in cases for section in appendices_of(case)]
-        return [*body, *lettered([*appendices, provenance_section(result)])]
+        sections = [*body, *lettered([*appendices, provenance_section(result)])]
+        return Document(TITLE, sections, lead=QUESTION, foot=f"Case {number}" if number else TITLE)
 
 
 def _named(section: Section, case: CaseResult) -> Section:
@@ -102,16 +103,11 @@ def _named(section: Section, case: CaseResult) -> Section:
     return section
 
 
-def case_html(result: CaseResult, today: date | None = None) -> str:
-    """Render the report as one HTML page."""
-    with speaking(result):
-        return page(TITLE, case_sections(result, today), lead=QUESTION, foot=_foot(result))
-
-
-def _foot(result: CaseResult) -> str:
-    """Identify the case on every printed page."""
-    number = result.settings.case.get("case_number")
-    return f"Case {number}" if number else TITLE
+def _matrix(result: CaseResult) -> Section:
+    section = Section("Conclusions").strong(headline(result))
+    for warning in (*warning_texts(result), *own_warnings(result)):
+        section.note(warning)
+    return matrix_section(result, section)
 
 
 def _request(result: CaseResult, today: date | None) -> Section:
@@ -344,12 +340,6 @@ def _signatures(result: CaseResult) -> Section:
     return Section("Signatures").table(pd.DataFrame(rows), "", kind="signatures")
 
 
-def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
-    """Render the report as PDF."""
-    with speaking(result):
-        return pdf(TITLE, case_sections(result, today), QUESTION, _foot(result))
-
-
 def write_report(result: CaseResult, path: Path) -> None:
     """Write the report in the format of the file's ending: .html or .pdf.
 
@@ -360,5 +350,4 @@ def write_report(result: CaseResult, path: Path) -> None:
     path : Path
         The file to write; a PDF needs the extra `pdf`.
     """
-    with speaking(result):
-        write_page(path, TITLE, case_sections(result), QUESTION, _foot(result))
+    case_document(result).write(path)

@@ -16,7 +16,7 @@ from transvariation.report.case_text import format_number, format_share, note_li
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
 from transvariation.report.wording.numbers import format_p, plural
-from transvariation.report.wording.statements import SYSTEMS
+from transvariation.report.wording.statements import SYSTEMS, side_text
 
 FRAGMENTS_DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 STRIPS_DRAWN = 10  # variables of a fragment that are drawn
@@ -93,39 +93,39 @@ def _reasons(result: CaseResult) -> Section:
     )
     for c in ordered[:n]:
         more = f", the {STRIPS_DRAWN} most telling variables" if len(result.model.variables.used) > STRIPS_DRAWN else ""
-        section.table(_strips(result, c, digits), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
+        frame = reason_frame(result, c, STRIPS_DRAWN, digits)
+        section.table(frame, f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
     if len(ordered) > n:
         section.text(f"{len(ordered) - n} more fragments are in the JSON file only.")
     return section
 
 
-def _strips(result: CaseResult, c: Conclusion, digits: Digits) -> pd.DataFrame:
+def reason_frame(result: CaseResult, c: Conclusion, n: int, digits: Digits) -> pd.DataFrame:
+    """Tabulate the first n reasons of a conclusion: where the fragment lies among the control fragments."""
     intervals = {interval.element: interval for interval in c.intervals}
     rows = []
-    for r in c.reasons[:STRIPS_DRAWN]:
+    for r in c.reasons[:n]:
         known = known_values(result, r.variable)
-        words = f"{r.side} the control mean" + (", differs by itself" if r.evidence else "")
+        # Spectra are shown after preprocessing.
+        value, control = (
+            format_number(x) if result.spectra else digits.write(r.variable, x) for x in (r.value, r.control)
+        )
         row = {
             "variable": with_unit(result, r.variable),
-            "fragment": written(result, digits, r.variable, r.value),
-            "control": written(result, digits, r.variable, r.control),
-            "among the control fragments": {"svg": strip_svg(known, r.value, r.evidence), "alt": words},
+            "fragment": value,
+            "control": control,
+            "among the control fragments": {"svg": strip_svg(known, r.value, r.evidence), "alt": side_text(r)},
             "p-value": format_p(r.p_value(result.model.basis)),
         }
         if c.match is not None:
             interval = intervals[r.variable]
-            row["ASTM interval"] = interval_text(result, digits, interval)
+            row[result.model.criterion.name] = _interval(result, digits, interval)
             row["inside"] = "yes" if interval.inside else "no"
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def written(result: CaseResult, digits: Digits, variable: str, value: float) -> str:
-    """Write a value as a reason shows it; spectra are shown after preprocessing."""
-    return digits.write(variable, value) if result.spectra is None else format_number(value)
-
-
-def interval_text(result: CaseResult, digits: Digits, interval: MatchInterval) -> str:
+def _interval(result: CaseResult, digits: Digits, interval: MatchInterval) -> str:
     """Write the interval of the criterion, which is one of contents where the tables hold logarithms."""
     low, high = interval.low, interval.high
     if result.settings.logged:

@@ -68,11 +68,8 @@ def own_warnings(result: CaseResult) -> list[str]:
     ]
 
 
-def matrix_section(result: CaseResult, headline: str) -> Section:
-    """Show the conclusions by all control sources."""
-    section = Section("Conclusions").strong(headline)
-    for warning in (*warning_texts(result), *own_warnings(result)):
-        section.note(warning)
+def matrix_section(result: CaseResult, section: Section) -> Section:
+    """Add the conclusions by all control sources to a section."""
     caption = (
         f"Conclusion for each recovered fragment by each of {plural(len(result.cases), 'control source')}, with p-value"
     )

@@ -12,7 +12,7 @@ from transvariation.datasets import load_glass
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.report import glass_figures as draw
 from transvariation.report.figure_style import SETTINGS
-from transvariation.report.page import Section, page, save_figure
+from transvariation.report.page import Document, Section, save_figure
 from transvariation.report.simulation import THOUSANDTHS, claims_section, origin, worded
 from transvariation.studies import glass as study
 from transvariation.studies.claims import check_glass_claims
@@ -39,7 +39,7 @@ def write_glass_page(scored: list[Fields], held_out: pd.DataFrame, directory: Pa
             Section(caption).figure(save_figure(figure, directory / "figures", name), caption)
             for name, (figure, caption) in _figures(scored, planes).items()
         ]
-    html = page(
+    document = Document(
         "Glass fragments: the paper's analysis, reproduced",
         [
             claims_section(claims),
@@ -51,7 +51,7 @@ def write_glass_page(scored: list[Fields], held_out: pd.DataFrame, directory: Pa
         lead="87 window fragments as target, 51 others as non-target; refractive index and eight oxides.",
     )
     path = directory / "index.html"
-    path.write_text(html, encoding="utf-8")
+    document.write(path)
     return path
 
 

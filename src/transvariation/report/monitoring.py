@@ -13,7 +13,7 @@ from transvariation.monitoring import Alarm, MonitoringResult, monitor
 from transvariation.report.acceptance_figures import axes_of
 from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD
 from transvariation.report.names import PLAIN, wrapped
-from transvariation.report.page import Section, page, write_page
+from transvariation.report.page import Document, Section
 from transvariation.tables import Limits, Table, read_table
 
 __all__ = ["contribution_figure", "monitor_tables", "monitoring_figure", "write_monitoring_report"]
@@ -151,16 +151,11 @@ def write_monitoring_report(result: MonitoringResult, path: str | Path) -> None:
     path : str or Path
         The file to write, .html or .pdf.
     """
-    write_page(Path(path), _TITLE, monitoring_sections(result), monitoring_summary(result))
+    monitoring_document(result).write(Path(path))
 
 
-def monitoring_html(result: MonitoringResult) -> str:
-    """Return the charts, alarms and contributions as an HTML page."""
-    return page(_TITLE, monitoring_sections(result), monitoring_summary(result))
-
-
-def monitoring_sections(result: MonitoringResult) -> list[Section]:
-    """Return the sections of the report."""
+def monitoring_document(result: MonitoringResult) -> Document:
+    """Build the report: charts, alarms and contributions."""
     import matplotlib as mpl
 
     with mpl.rc_context(SETTINGS):
@@ -193,7 +188,7 @@ def monitoring_sections(result: MonitoringResult) -> list[Section]:
             "The limits hold for new runs as far as the normal run shows all that is normal.",
         ]
     )
-    return [charts, alarms, method]
+    return Document(_TITLE, [charts, alarms, method], monitoring_summary(result))
 
 
 def _too_short(result: MonitoringResult) -> list[str]:

@@ -151,40 +151,52 @@ def save_figure(figure: "Figure", directory: Path, name: str) -> bytes:
     return drawn["svg"]
 
 
-def page(title: str, sections: list[Section], lead: str = "", foot: str = "") -> str:
-    """Render sections as one HTML page without external resources; `foot` is on every printed page. Text is escaped."""
-    from jinja2 import Environment, PackageLoader
+@dataclass
+class Document:
+    """A title, sections and a lead; `foot` is on every printed page. Text is put in the present vocabulary at once."""
 
-    environment = Environment(
-        loader=PackageLoader("transvariation.report"),
-        autoescape=True,
-        finalize=lambda value: printable_text(value) if type(value) is str else value,
-    )
-    environment.filters["source"] = lambda svg: "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    texts = {"title": said(title), "lead": said(lead), "foot": _css_string(foot)}
-    return environment.get_template("page.html").render(**texts, sections=sections)
+    title: str
+    sections: list[Section]
+    lead: str = ""
+    foot: str = ""
+
+    def __post_init__(self) -> None:
+        self.title, self.lead, self.foot = said(self.title), said(self.lead), said(self.foot)
+
+    def html(self) -> str:
+        """Render it as one HTML page without external resources. Text is escaped."""
+        from jinja2 import Environment, PackageLoader
+
+        environment = Environment(
+            loader=PackageLoader("transvariation.report"),
+            autoescape=True,
+            finalize=lambda value: printable_text(value) if type(value) is str else value,
+        )
+        environment.filters["source"] = _data_url
+        return environment.get_template("page.html").render(vars(self) | {"foot": _css_string(self.foot)})
+
+    def pdf(self) -> bytes:
+        """Render it as a PDF file."""
+        with tempfile.TemporaryDirectory() as folder:
+            here = Path(folder)
+            (here / "case.json").write_text(json.dumps(asdict(self)), encoding="utf-8")
+            (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
+            return _typst().compile(str(here / "case.typ"), root=folder)
+
+    def write(self, path: Path) -> None:
+        """Write it in the format of the file's ending: .html or .pdf."""
+        content = self.pdf() if check_report_name(path) == ".pdf" else self.html().encode()
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
+
+
+def _data_url(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _css_string(text: str) -> str:
     """Escape a text for a string in a style sheet: every character but plain letters and digits."""
-    return "".join(each if each.isascii() and each.isalnum() else f"\\{ord(each):06x}" for each in said(text))
-
-
-def pdf(title: str, sections: list[Section], lead: str = "", foot: str = "") -> bytes:
-    """Render sections as a PDF file."""
-    with tempfile.TemporaryDirectory() as folder:
-        here = Path(folder)
-        content = json.dumps(
-            {
-                "title": said(title),
-                "lead": said(lead),
-                "foot": said(foot),
-                "sections": [asdict(section) for section in sections],
-            }
-        )
-        (here / "case.json").write_text(content, encoding="utf-8")
-        (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
-        return _typst().compile(str(here / "case.typ"), root=folder)
+    return "".join(each if each.isascii() and each.isalnum() else f"\\{ord(each):06x}" for each in text)
 
 
 def _typst() -> Any:
@@ -205,11 +217,3 @@ def check_report_name(path: Path) -> str:
     if kind == ".pdf":
         _typst()
     return kind
-
-
-def write_page(path: Path, title: str, sections: list[Section], lead: str = "", foot: str = "") -> None:
-    """Write sections in the format of the file's ending: .html or .pdf."""
-    is_pdf = check_report_name(path) == ".pdf"
-    content = pdf(title, sections, lead, foot) if is_pdf else page(title, sections, lead, foot).encode()
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content)

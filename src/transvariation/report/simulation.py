@@ -9,7 +9,7 @@ import matplotlib
 import pandas as pd
 
 from transvariation.report.figure_style import PHONE_WIDTH, RED, SETTINGS, SKY
-from transvariation.report.page import Section, page, save_figure
+from transvariation.report.page import Document, Section, save_figure
 from transvariation.studies.claims import check_claims, listed
 from transvariation.studies.simulation import N_FRESH
 
@@ -87,13 +87,13 @@ def write_simulation_page(table: pd.DataFrame, directory: Path, made_by: dict[st
             drawn = save_figure(box_plots(table, scenario), directory / "figures", f"scenario_{scenario}")
         pictures.figure(drawn, f"Scenario ({scenario}): {LAWS[scenario]}.")
     settings, kept = table.groupby(["scenario", "shift", "size"]).ngroups, table.groupby("method")["sensitivity"].mean()
-    html = page(
+    document = Document(
         "Simulation study of one-class classifiers",
         [claims_section(claims), pictures, *_table_sections(summaries, listed(kept)), origin(made_by)],
         lead=f"{table['repeat'].nunique()} repetitions, {settings} settings, {table['method'].nunique()} methods.",
     )
     path = directory / "index.html"
-    path.write_text(html, encoding="utf-8")
+    document.write(path)
     return path
 
 

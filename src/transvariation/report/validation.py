@@ -15,7 +15,7 @@ from transvariation.conformal import is_accepted
 from transvariation.report.case_figures import draw_performance
 from transvariation.report.case_text import format_rate, plural
 from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
-from transvariation.report.page import Section, page, write_page
+from transvariation.report.page import Document, Section
 from transvariation.report.wording.notices import finding_text
 from transvariation.report.wording.numbers import significant
 from transvariation.report.wording.statements import COMPARED_METHODS, CRITERIA_NAMES
@@ -52,35 +52,26 @@ def write_validation_report(result: ValidationResult, path: str | Path) -> None:
     path : path
         The file to write.
     """
+    validation_document(result).write(Path(path))
+
+
+def validation_document(result: ValidationResult) -> Document:
+    """Build the report: the purpose, the conclusion by criterion, the designs, and what they rest on."""
+    foot = f"Validation on {result.database['name']}, SHA-256 {result.database['sha256'][:12]}"
     with mpl.rc_context(SETTINGS):
-        write_page(Path(path), TITLE, validation_sections(result), validation_summary(result), _foot(result))
-
-
-def validation_html(result: ValidationResult) -> str:
-    """Render the report as one HTML page."""
-    with mpl.rc_context(SETTINGS):
-        return page(TITLE, validation_sections(result), validation_summary(result), _foot(result))
-
-
-def _foot(result: ValidationResult) -> str:
-    """Identify the report on every page."""
-    return f"Validation on {result.database['name']}, SHA-256 {result.database['sha256'][:12]}"
-
-
-def validation_sections(result: ValidationResult) -> list[Section]:
-    """Return the sections of the report."""
-    return [
-        _purpose(result),
-        _conclusion(result),
-        *(_design(each) for each in result.designs),
-        *([_stability(result)] if result.stability or len(result.learning) > 1 else []),
-        _data(result),
-        _method(result),
-        Section("Limits").items(LIMITS),
-        _hard(result),
-        Section("Provenance").code("\n".join(f"{name}: {value}" for name, value in result.provenance.items())),
-        _signatures(),
-    ]
+        sections = [
+            _purpose(result),
+            _conclusion(result),
+            *(_design(each) for each in result.designs),
+            *([_stability(result)] if result.stability or len(result.learning) > 1 else []),
+            _data(result),
+            _method(result),
+            Section("Limits").items(LIMITS),
+            _hard(result),
+            Section("Provenance").code("\n".join(f"{name}: {value}" for name, value in result.provenance.items())),
+            _signatures(),
+        ]
+    return Document(TITLE, sections, validation_summary(result), foot)
 
 
 def _purpose(result: ValidationResult) -> Section:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Fields
-from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult
+from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult, validate
 from transvariation.casework.audit import case_errors
 from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.progress import Progress, ProgressStep
 from transvariation.casework.reading import CaseTables, read_case
-from transvariation.casework.settings import TABLES
+from transvariation.casework.settings import TABLES, ValidationSettings
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
 from transvariation.report.vocabulary import said, speaking, speaking_of, spoken
@@ -30,7 +30,7 @@ from transvariation.tables.options import options_of
 from transvariation.tables.settings import TableSettings
 from transvariation.web.monitoring import monitoring_view
 from transvariation.web.preview import AXIS_NAME, problem_dict, segments, sheets, show_problems, show_table, some
-from transvariation.web.validation import check_options, open_database, validate_database, validation_view
+from transvariation.web.validation import chosen_settings, open_database, validation_view
 from transvariation.web.views import VIEWS, matrix
 
 # A browser shows all of this at once: less than the command line takes.
@@ -52,6 +52,7 @@ class Session:
         self.judged: CaseResult | None = None
         self.source = 0  # the control source that is shown, of several
         self.database: Database | None = None
+        self.chosen = ValidationSettings()
         self.validated: ValidationResult | None = None
         self.result: CaseResult | None = None
         self.saved = ""  # the file that the case was opened from
@@ -82,8 +83,8 @@ class Session:
 
     def load_database(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> None:
         """Take a database on which the method is validated."""
-        check_options(options)
-        self.database = open_database(files, options)
+        self.chosen = chosen_settings(options)
+        self.database = open_database(files, options.get("logged") is True)
 
     def describe_database(self) -> str:
         """Return the numbers of a database in a sentence."""
@@ -91,9 +92,9 @@ class Session:
         counts = ", ".join(f"{found[key]:,} {key}" for key in ("sources", "fragments", "measurements"))
         return f"{found['name']}: {counts}, {len(found['variables'])} variables."
 
-    def validate(self, options: Mapping[str, object]) -> None:
-        """Validate the method on the database."""
-        self.validated = validate_database(self._database, options, self.progress)
+    def validate(self, options: object) -> None:
+        """Validate the method on the database, as chosen when it was loaded."""
+        self.validated = validate(self._database, settings=self.chosen, progress=self.progress)
 
     def validation(self) -> Fields:
         """Return what the page shows of the validation."""

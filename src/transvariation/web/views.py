@@ -9,16 +9,16 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
-from transvariation.casework.astm import MatchInterval
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import Measured
 from transvariation.casework.variables import MANY_VARIABLES
-from transvariation.report.case import case_html, case_pdf, error_rates, limitations, method
-from transvariation.report.case_appendices import interval_text, written
+from transvariation.report.case import case_document, error_rates, limitations, method
+from transvariation.report.case_appendices import reason_frame
 from transvariation.report.case_figures import (
     MIN_FRAGMENTS_PLOTTED,
     draw_acceptance,
@@ -30,7 +30,6 @@ from transvariation.report.case_figures import (
     draw_spectra,
     draw_type_ii,
     has_band,
-    known_values,
     spectra_of,
     strongest_variables,
     with_unit,
@@ -44,14 +43,13 @@ from transvariation.report.case_text import (
     conclusion_frame,
     disagreement_lines,
     fact_lines,
-    format_number,
     format_ratio,
     sentences,
     tables_of,
 )
-from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
+from transvariation.report.controls import joint_of, matrix_frame, matrix_section, own_warnings
 from transvariation.report.digits import Digits
-from transvariation.report.page import render
+from transvariation.report.page import Section, render
 from transvariation.report.vocabulary import words_of
 from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.numbers import format_p, in_words
@@ -103,17 +101,13 @@ def view(result: CaseResult) -> Fields:
 
 def matrix(result: CaseResult, source: int) -> Fields:
     """Describe what differs on the page if the control has several sources, of which one is shown."""
-    frame = matrix_frame(result)
-    warned = [*warning_texts(result), *own_warnings(result)]
     return {
         "headline": headline(result),
-        "warnings": warned,
+        "warnings": [*warning_texts(result), *own_warnings(result)],
         "matrix": {
             "source": source,
             "sources": list(joint_of(result).sources),
-            "columns": list(frame.columns),
-            "rows": frame.values.tolist(),
-            "lines": joint_lines(result),
+            "parts": matrix_section(result, Section("")).parts,
         },
     }
 
@@ -228,32 +222,14 @@ def _conclusions(result: CaseResult) -> list[Fields]:
 
 def _reasons(conclusion: Conclusion, result: CaseResult) -> Fields:
     reasons, digits = conclusion.reasons[:REASONS_LISTED], Digits(result)
-    intervals = {each.element: each for each in conclusion.intervals}
-    replicated = max(map(len, conclusion.measurements.values())) > 1
-    criterion = _columns(result)["matches"]
-    names = ["variable", *(["mean", "replicates"] if replicated else ["value"]), "among the control fragments"]
-    return {
-        "columns": [*names, "control mean", "p-value", *([criterion] if criterion else []), "reading"],
-        "replicated": replicated,
-        "label": f"Variables of {conclusion.fragment}",
-        "notes": reason_notes(conclusion, len(reasons), len(result.model.variables.used)),
-        "reasons": [
-            {
-                "variable": with_unit(result, reason.variable),
-                "text": written(result, digits, reason.variable, reason.value),
-                "value": reason.value,
-                "replicates": [digits.write(reason.variable, v) for v in conclusion.measurements[reason.variable]],
-                "known": (known := known_values(result, reason.variable)),
-                "range": f"control from {format_number(min(known))} to {format_number(max(known))}",
-                "control": written(result, digits, reason.variable, reason.control),
-                "reading": side_text(reason),
-                "p": format_p(reason.p_value(result.model.basis)),
-                "evidence": reason.evidence,
-                "interval": _interval(result, digits, intervals.get(reason.variable)),
-            }
-            for reason in reasons
-        ],
-    }
+    frame = reason_frame(result, conclusion, REASONS_LISTED, digits)
+    if max(map(len, conclusion.measurements.values())) > 1:
+        measured = [(reason.variable, conclusion.measurements[reason.variable]) for reason in reasons]
+        frame.insert(2, "replicates", [", ".join(digits.write(name, v) for v in values) for name, values in measured])
+    frame["reading"] = list(map(side_text, reasons))
+    outcomes = [False if reason.evidence else None for reason in reasons]
+    section = Section("").table(frame, f"Variables of {conclusion.fragment}", kind="strips", outcomes=outcomes)
+    return {"parts": section.parts, "notes": reason_notes(conclusion, len(reasons), len(result.model.variables.used))}
 
 
 def _about(conclusion: Conclusion, result: CaseResult) -> str:
@@ -263,33 +239,26 @@ def _about(conclusion: Conclusion, result: CaseResult) -> str:
     return ", ".join([*([f"source {conclusion.source}"] if several else []), *([f"{n} replicates"] if n > 1 else [])])
 
 
-def _interval(result: CaseResult, digits: Digits, interval: MatchInterval | None) -> Fields | None:
-    """Return the interval of the ASTM criterion in one variable."""
-    if interval is None:
-        return None
-    outside = "" if interval.inside else " outside"
-    return {"text": interval_text(result, digits, interval), "outside": outside}
-
-
 def _regions(conclusion: Conclusion, result: CaseResult) -> Fields:
     """Return the spectrum of a fragment over the band of the control, and where it leaves the band."""
     regions = conclusion.regions or ()
+    label = f"Spectrum of {conclusion.fragment} over the band of the control; {len(regions)} regions are outside"
+    rows = [
+        {
+            "region": str(region),
+            "largest deviation at": f"{region.peak:g}",
+            "control standard deviations": f"{abs(region.deviation):.3g}",
+            "side": f"{'above' if region.deviation > 0 else 'below'} the control",
+        }
+        for region in regions[:REASONS_LISTED]
+    ]
     return {
         "spectrum": _over_band(result, [conclusion.spectrum]),
         "shaded": [(region.low, region.high) for region in regions],
-        "label": f"Spectrum of {conclusion.fragment} over the band of the control; {len(regions)} regions are outside",
+        "label": label,
         "keys": {"band": "band of the control", "region": "outside the band"},
-        "columns": ["region", "largest deviation at", "control standard deviations", "side"],
+        "parts": Section("").table(pd.DataFrame(rows), label).parts if rows else [],
         "notes": reason_notes(conclusion, min(len(regions), REASONS_LISTED), len(regions)),
-        "regions": [
-            [
-                str(region),
-                f"{region.peak:g}",
-                f"{abs(region.deviation):.3g}",
-                f"{'above' if region.deviation > 0 else 'below'} the control",
-            ]
-            for region in regions[:REASONS_LISTED]
-        ],
     }
 
 
@@ -349,8 +318,8 @@ def _csv(result: CaseResult) -> str:
 
 
 WRITERS: dict[str, Callable[[CaseResult], bytes]] = {
-    "html": lambda result: case_html(result).encode(),
-    "pdf": case_pdf,
+    "html": lambda result: case_document(result).html().encode(),
+    "pdf": lambda result: case_document(result).pdf(),
     "json": lambda result: result.to_json().encode(),
     "csv": lambda result: _csv(result).encode(),
     "zip": _archive,

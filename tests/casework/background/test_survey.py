@@ -11,7 +11,7 @@ from scipy.stats import norm
 from transvariation.casework import CaseError, CaseResult, judge
 from transvariation.casework.background.survey import compare_with_survey, summarise
 from transvariation.cli import main
-from transvariation.report.case import case_html
+from transvariation.report.case import case_document
 from transvariation.report.case_text import sentences, summary_lines
 
 
@@ -84,7 +84,7 @@ def test_every_output_says_what_the_survey_is(result):
     words = " ".join(sentences(result.conclusions[0], result))
     assert "than if it comes from another source of the kind in background (400 sources)" in words
     assert "Student's t-test of the means of control and fragment: p = " in words
-    page = case_html(result)
+    page = case_document(result).html()
     for text in (" ".join(summary_lines(result)), page):
         assert "surveyed sources cannot be distinguished from the control by Student" in text
         assert "has one value for each of 400 sources: a survey" in text

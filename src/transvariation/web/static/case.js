@@ -4,6 +4,7 @@ import { $, ask, make, open, sensitivity, showProblems, speak, waiting } from ".
 import { drawFigures, drawOverview } from "./figures.js";
 import { drawPlane, resetPlane } from "./plane.js";
 import { showReasons } from "./reasons.js";
+import { part, show } from "./sections.js";
 
 const PAGE = 300; // rows drawn at once
 const WAIT = 120; // milliseconds after the last movement of the slider
@@ -32,7 +33,7 @@ function refresh() {
   $("headline").textContent = view.headline;
   $("warnings").replaceChildren(...view.warnings.map((text) => make("li", {}, text)));
   $("summary").replaceChildren(...view.summary.map((text) => make("li", {}, text)));
-  $("trust").replaceChildren(...view.sections.flatMap((section) => [make("h3", {}, section.heading), ...section.parts.map(part)]));
+  show($("trust"), view.sections);
   $("key-accepted").textContent = view.key.for;
   $("key-against").textContent = view.key.against;
   $("only-words").textContent = `${view.key.against} only`;
@@ -48,9 +49,7 @@ function refresh() {
 function drawMatrix(matrix) {
   $("several").hidden = !matrix;
   if (!matrix) return;
-  const cells = (row, tag) => make("tr", {}, ...row.map((text) => make(tag, { class: "text" }, text)));
-  $("matrix").replaceChildren(make("thead", {}, cells(matrix.columns, "th")), make("tbody", {}, ...matrix.rows.map((row) => cells(row, "td"))));
-  $("joint").replaceChildren(...matrix.lines.map((text) => make("li", {}, text)));
+  $("matrix").replaceChildren(...matrix.parts.map(part));
   $("source").replaceChildren(...matrix.sources.map((name, i) => make("option", { value: i }, name)));
   $("source").value = matrix.source;
 }
@@ -66,17 +65,6 @@ $("source").addEventListener("change", async () => {
   if (!view.spectral) resetPlane(choose);
   refresh();
 });
-
-// A part of a section of the report.
-function part({ kind, text, label, items, columns, rows, caption }) {
-  if (kind === "items") return make("ul", {}, ...items.map((item) => make("li", {}, item)));
-  if (kind === "labelled") return make("p", {}, make("strong", {}, `${label}. `), text);
-  if (kind !== "table") return make("p", {}, text);
-  const head = columns.map((column) => make("th", { scope: "col", class: "text" }, column.name));
-  const body = rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", { class: "text wrap" }, cell))));
-  const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
-  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
-}
 
 function label() {
   $("sensitivity-value").textContent = percent();

@@ -1,8 +1,8 @@
 // Figures of a judged case that the server computes: spectra over the control's band, acceptance, extremes and error plots.
 
 import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
+import { source } from "./sections.js";
 import { drawSpectra } from "./spectra.js";
-
 
 // Ask for a view at the present sensitivity; null if it is no longer wanted when it comes.
 async function view(name, parameters = {}) {
@@ -31,9 +31,8 @@ export async function drawFigures() {
   for (const kind of kinds) {
     const found = await view("figure", { kind });
     if (!found) return;
-    const source = `data:image/svg+xml,${encodeURIComponent(found.svg)}`;
-    const link = make("a", { href: source, download: `${open.view.name}-${kind}.svg` }, "Save this figure (SVG)");
-    const box = make("figure", { id: kind }, make("img", { src: source, alt: found.words }), make("figcaption", { class: "soft" }, found.words), make("p", { class: "row" }, link));
+    const link = make("a", { href: source(found.svg), download: `${open.view.name}-${kind}.svg` }, "Save this figure (SVG)");
+    const box = make("figure", { id: kind }, make("img", { src: source(found.svg), alt: found.words }), make("figcaption", { class: "soft" }, found.words), make("p", { class: "row" }, link));
     if ($(kind)) $(kind).replaceWith(box);
     else $("drawings").append(box);
   }

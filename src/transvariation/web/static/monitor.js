@@ -1,8 +1,7 @@
 // The page of process monitoring: two runs in, charts and alarms out.
 
-import { $, ask, make, showProblems, waiting } from "./base.js";
-
-const image = (svg) => `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+import { $, ask, showProblems, waiting } from "./base.js";
+import { show } from "./sections.js";
 
 $("runs").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -20,19 +19,12 @@ $("runs").addEventListener("submit", async (event) => {
   button.disabled = false;
   done();
   if (answer.problems) return showProblems($("problems"), answer.problems);
-  show(answer);
+  draw(answer);
 });
 
-function show(answer) {
+function draw(answer) {
   $("summary").textContent = answer.summary;
-  $("drawn").src = image(answer.charts);
-  $("first").hidden = !answer.contributions;
-  if (answer.contributions) $("contributions").src = image(answer.contributions);
-  const cells = (row, tag) => make("tr", {}, ...row.map((text) => make(tag, { class: "text" }, text)));
-  $("alarms").replaceChildren(
-    ...(answer.alarms.length ? [make("thead", {}, cells(answer.columns, "th"))] : []),
-    make("tbody", {}, ...answer.alarms.map((row) => cells(row, "td"))),
-  );
+  show($("drawn"), answer.sections);
   URL.revokeObjectURL($("report").href);
   $("report").href = URL.createObjectURL(new Blob([answer.report], { type: "text/html" }));
   $("charts").hidden = false;

@@ -1,16 +1,17 @@
 // The page of validation: a database and designs in, error rates and criteria out, with a bar and a way to cancel.
 
-import { $, ask, make, showProblems } from "./base.js";
+import { $, ask, showProblems } from "./base.js";
+import { show } from "./sections.js";
 
-const image = (svg) => `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
 let running = null;
 
 $("chosen").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const form = new FormData($("chosen")), options = {};
-  for (const name of ["designs", "sensitivities"]) options[name] = form.get(name);
-  options.comparisons = Number(form.get("comparisons"));
+  const form = new FormData($("chosen")), options = {}, list = (name) => form.get(name).split(",").map((each) => each.trim());
+  options.designs = list("designs");
+  options.sensitivities = list("sensitivities").map((each) => Number(each) || each); // the server says what is wrong
+  options.n_comparisons = Number(form.get("n_comparisons"));
   for (const name of ["logged", "linear", "rates_only"]) options[name] = form.get(name) !== null;
   const files = new FormData();
   for (const name of ["table", "description"]) if (form.get(name).size) files.set(name, form.get(name));
@@ -26,7 +27,7 @@ $("chosen").addEventListener("submit", async (event) => {
   if (answer.state !== "done") return;
   const shown = await ask(`/api/cases/${running}/validation`);
   if (shown.problems) return showProblems($("problems"), shown.problems);
-  show(shown);
+  draw(shown);
 });
 
 $("cancel").addEventListener("click", () => running && ask(`/api/cases/${running}/cancel`, { method: "POST" }));
@@ -52,20 +53,8 @@ function busy(is) {
   $("step").textContent = "";
 }
 
-function table(found) {
-  const cells = (row, tag) => make("tr", {}, ...row.map((text) => make(tag, { class: "text" }, text)));
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table" },
-    make("table", { class: "plain" }, make("thead", {}, cells(found.columns, "th")), make("tbody", {}, ...found.rows.map((row) => cells(row, "td")))));
-}
-
-function show(answer) {
-  $("summary").textContent = answer.summary;
-  $("verdicts").replaceChildren(table(answer.verdicts));
-  $("designs").replaceChildren(...answer.designs.flatMap((design) => [
-    make("h3", {}, design.title),
-    make("figure", {}, make("img", { src: image(design.figure), alt: "False exclusions and inclusions of each method with their intervals" })),
-    table(design.rates),
-  ]));
+function draw(answer) {
+  show($("shown"), answer.sections);
   for (const [name, type] of [["report", "text/html"], ["json", "application/json"]]) {
     URL.revokeObjectURL($(name).href);
     $(name).href = URL.createObjectURL(new Blob([answer[name]], { type }));
