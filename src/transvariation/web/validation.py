@@ -28,9 +28,7 @@ def chosen_settings(options: Mapping[str, Any]) -> ValidationSettings:
     """Return what was chosen for a validation."""
     settings = ValidationSettings.from_dict({name: value for name, value in options.items() if name != "logged"})
     if settings.n_comparisons > MOST_COMPARISONS:
-        raise ValueError(
-            f"n_comparisons={settings.n_comparisons} is too many here; at most {MOST_COMPARISONS}."
-        )
+        raise ValueError(f"n_comparisons={settings.n_comparisons} is too many here; at most {MOST_COMPARISONS}.")
     return settings
 
 
