@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from transvariation._typing import Fields
 from transvariation.tables.problems import phrase
 
 # The message of each kind of failure. Values are shown quoted and escaped, with !s only escaped.
@@ -111,7 +110,7 @@ class Caution:
     """
 
     code: str
-    values: Fields
+    values: dict[str, Any]
 
     @classmethod
     def of(cls, code: str, **values: Any) -> "Caution":

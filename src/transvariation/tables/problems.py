@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from transvariation._typing import Fields
 from transvariation.tables.messages import MESSAGES, REMEDIES
 
 MAX_COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
@@ -98,7 +97,7 @@ class Problem:
         place += [f"column {quoted(self.column)}"] if self.column is not None else []
         return ": ".join(part for part in (", ".join(place), self.text(remedies)) if part)
 
-    def to_dict(self) -> Fields:
+    def to_dict(self) -> dict[str, Any]:
         """Return the problem as JSON values, with its message for readers of the file.
 
         Returns
