@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.signal import lfilter
 from scipy.stats import hypergeom, kruskal, norm, spearmanr
 
 from transvariation import exchangeability_test
@@ -72,6 +73,13 @@ def test_each_kind_of_deviation_is_found_in_its_feature():
     }
     new = pd.DataFrame(rng.normal(0, [1, 1, 3], size=(60, 3)), columns=X.columns)
     assert exchangeability_test(X, new=new).drivers()["spread"] == ["Al"]
+
+
+def test_a_short_autocorrelated_series_is_found_by_its_features():
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        X = lfilter([1], [1, -0.95], rng.normal(size=(400, 5)), axis=0)[300:]
+        assert "autocorrelation" in exchangeability_test(X).drivers(0.001)
 
 
 def test_a_changed_correlation_is_found_by_the_neighbors():
