@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.signal import lfilter
+from scipy.stats import norm
 
 from benchmarks.table import Table
 from transvariation import DriftAlarm, exchangeability_test
@@ -13,6 +14,7 @@ from transvariation._typing import Floats
 LEVEL = 0.05
 N, P, N_RUNS, N_PERMUTATIONS = 200, 3, 200, 199
 N_REFERENCE, N_STREAM, N_STREAMS = 300, 500, 200
+RARE_BATCH = "new batch: exchangeable, rare indicators"
 
 
 def trend(rng: np.random.Generator, rows: Floats) -> Floats:
@@ -31,10 +33,16 @@ def days(rng: np.random.Generator, rows: Floats) -> Floats:
     return rows + 0.5 * np.repeat(rng.normal(size=(10, P)), len(rows) // 10, axis=0)
 
 
+def rare(rows: Floats) -> Floats:
+    """Convert standard normal values to indicators of the highest twentieth."""
+    return (rows > norm.isf(0.05)).astype(float)
+
+
 ORDERS: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
     "exchangeable": lambda rng, rows: rows,
     "exchangeable, heavy tails": lambda rng, rows: rng.standard_t(1.5, size=rows.shape),
     "exchangeable, rounded": lambda rng, rows: np.round(rows),
+    "exchangeable, rare indicators": lambda rng, rows: rare(rows),
     "trend of 1 sd in one feature": trend,
     "step of 0.6 sd in one feature": step,
     "autocorrelation 0.3": autocorrelated,
@@ -42,6 +50,7 @@ ORDERS: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
 }
 BATCHES: dict[str, Callable[[Floats], Floats]] = {
     "new batch: exchangeable": lambda rows: rows,
+    RARE_BATCH: rare,
     "new batch: 0.5 sd higher in one feature": lambda rows: rows + [0.5, 0, 0],
     "new batch: half the spread": lambda rows: 0.5 * rows,
 }
@@ -79,6 +88,7 @@ def tests(short: bool) -> Iterator[dict[str, Any]]:
         for seed in range(runs):
             rng = np.random.default_rng([seed, 2])
             known, new = rng.normal(size=(N, P)), changed(rng.normal(size=(40, P)))
+            known = rare(known) if words == RARE_BATCH else known
             found.append(exchangeability_test(known, new=new).p_value <= LEVEL)
         yield {"known samples": words, "rejected": float(np.mean(found))}
 
