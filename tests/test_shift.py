@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, density_ratio
 from transvariation.conformal import p_values, weighted_p_values
-from transvariation.exceptions import NoGuarantee, SmallOverlap, TooFewSamples
+from transvariation.exceptions import DuplicatedSamples, NoGuarantee, SmallOverlap, TooFewSamples
 
 
 def test_equal_weights_give_the_usual_p_values():
@@ -89,6 +89,8 @@ def test_recalibration_counts_items_and_says_what_holds():
     assert classifier.recalibrate(items, align="mean").coverage_report().calibration == "loo"
     refitted = classifier.fit(rng.normal(size=(80, 2)))
     np.testing.assert_array_equal(refitted.score_samples(items), refitted.recalibrate(items).score_samples(items))
+    with pytest.warns(DuplicatedSamples, match=r"100% of the samples equal one that the classifier was fitted to"):
+        classifier.recalibrate(refitted.sample_)
     with pytest.raises(ValueError, match="align='median' is unknown"):
         classifier.recalibrate(items, align="median")
     with warnings.catch_warnings(record=True) as caught:

@@ -421,6 +421,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         -------
         OneClassClassifier
             The classifier itself.
+
+        Warns
+        -----
+        DuplicatedSamples
+            If many of the samples were given to `fit`.
         """
         check_is_fitted(self)
         if align not in (None, "mean"):
@@ -429,6 +434,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         rows = self._validated(X)
         n = count_rows(rows)
         plan = CalibrationPlan(LeaveOneOut() if align else "split", rows, check_groups(groups, n))
+        if self._describing is None:
+            warn_of_copies(rows, self.sample_)
         if align:
             rows = self._align(rows, np.arange(n) if plan.groups is None else plan.groups)
         weights = None if plan.groups is None else group_weights(plan.groups)

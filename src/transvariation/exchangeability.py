@@ -372,20 +372,24 @@ def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> Feat
     return FeatureTest("neighbors", "", deviation, float(pearson3.sf(deviation, max(skew(permuted), 0.0))))
 
 
-def warn_of_copies(X: object) -> None:
-    """Warn if many samples of a continuous feature equal others in every feature, which is no coincidence."""
+def warn_of_copies(X: object, known: object = None) -> None:
+    """Warn if many samples equal others, or known ones, in continuous features too, which is no coincidence."""
     if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.shape[1] == 1:  # ties of one feature are no copies
         return
-    first = np.unique(row_keys(X), return_index=True)[1]
-    share = 1 - len(first) / len(X)
-    if (
-        share > _MANY_COPIES
-        and len(first) >= 5
-        and any(len(np.unique(column)) > 0.9 * len(first) for column in X[first].T)
-    ):
+    keys = row_keys(X)
+    first = np.unique(keys, return_index=True)[1]
+    if len(first) < 5 or all(len(np.unique(column)) <= 0.9 * len(first) for column in X[first].T):
+        return
+    if known is None and (share := 1 - len(first) / len(X)) > _MANY_COPIES:
         warn_user(
             f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
             "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "
             "if they are replicates of one item",
+            DuplicatedSamples,
+        )
+    if isinstance(known, np.ndarray) and (share := np.isin(keys, row_keys(known)).mean()) > _MANY_COPIES:
+        warn_user(
+            f"{share:.0%} of the samples equal one that the classifier was fitted to, and look more typical than new "
+            "samples do: recalibrate with samples that were not given to fit",
             DuplicatedSamples,
         )
