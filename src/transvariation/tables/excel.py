@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, BinaryIO
 
-from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits
+from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits, is_filled
 from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import TableSettings
 
@@ -67,8 +67,9 @@ class ExcelGrid(Grid):
         try:
             for row, cells in enumerate(self._book[self._title].iter_rows(values_only=True), start=1):
                 used = cells[: len(self.header) or None]
-                n_used += len(used) - used.count(None)
-                n_empty += len(cells) - len(used) + used.count(None)
+                n_filled = len(used) - used.count(None)
+                n_used += n_filled
+                n_empty += max(len(cells), len(self.header) if n_filled else 0) - n_filled
                 if row > EXCEL_ROWS or len(cells) > EXCEL_COLUMNS:
                     self.problems.add("row-number", row, rows=EXCEL_ROWS, columns=EXCEL_COLUMNS)
                     return
@@ -87,10 +88,11 @@ class ExcelGrid(Grid):
         """Read the rows below the header."""
         width, explained, rows = len(self.header), False, self._rows()
         while records := _take(rows, self.block_rows):
-            padded = [(row, (*cells, *[None] * (width - len(cells)))) for row, cells in records]
-            if not explained and any(None in cells[:width] for row, cells in padded if row >= self.first_row):
+            below = [cells for row, cells in records if row >= self.first_row]
+            if not explained and any(len(cells) < width or None in cells[:width] for cells in below):
                 explained = True
                 self._explain_blanks()
+            padded = [(row, (*cells, *[None] * (width - len(cells)))) for row, cells in records if is_filled(cells)]
             yield from self.block(padded, records[-1][0] / EXCEL_ROWS)
 
     def _explain_blanks(self) -> None:

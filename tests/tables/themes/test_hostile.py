@@ -251,15 +251,15 @@ class TestBoundedCost:
     """A file of 64 MB is refused within 500 MB and ten seconds; smaller ones show the same."""
 
     @staticmethod
-    def sheet(rows: str, part: str = "xl/worksheets/sheet1.xml") -> bytes:
+    def sheet(rows: str, names: tuple[str, ...] = ("id", "Na")) -> bytes:
         openpyxl = pytest.importorskip("openpyxl")
         book, plain, changed = openpyxl.Workbook(), io.BytesIO(), io.BytesIO()
-        book.active.append(["id", "Na"])
+        book.active.append(names)
         book.save(plain)
         with zipfile.ZipFile(plain) as source, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as target:
             for name in source.namelist():
                 content = source.read(name)
-                if name == part:
+                if name == "xl/worksheets/sheet1.xml":
                     content = content.replace(b"</sheetData>", rows.encode() + b"</sheetData>")
                 target.writestr(name, content)
         return changed.getvalue()
@@ -285,6 +285,16 @@ class TestBoundedCost:
         assert "row 63: more than 1,000,000 cells up to this row" in self.refuse(self.sheet(text))
         few = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 40))
         assert len(read_table(self.sheet(few), features=["Na"])) == 38
+
+    def test_rows_far_apart_or_almost_empty_below_a_wide_header(self):
+        names = ("id", *(f"x{j}" for j in range(2000)))
+        cells = '<row r="{0}"><c r="A{0}" t="inlineStr"><is><t>A{0}</t></is></c><c r="B{0}"><v>1</v></c></row>'
+        far = self.sheet(cells.format(1_048_576), names)
+        start = time.process_time()
+        assert read_table(far, features=["x0"]).ids == ("A1048576",)
+        assert time.process_time() - start < 10
+        many = "".join(map(cells.format, range(2, 600)))
+        assert "row 502: more than 1,000,000 cells up to this row" in self.refuse(self.sheet(many, names))
 
     def test_a_row_of_millions_of_cells(self):
         many = '<row r="2">' + "<c/>" * 3_000_000 + "</row>"
