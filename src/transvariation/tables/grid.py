@@ -20,7 +20,7 @@ from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import TableSettings
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
-LARGEST_TEXT = 100_000_000  # bytes in a row group of a Parquet file
+LARGEST_TEXT = 100_000_000  # bytes in a row group of a Parquet file, characters in a block of any table
 LARGEST_FOOTER = 16_000_000  # bytes: those of 20,000 columns in one row group are 6 MB
 _NOT_READ = ("list", "large_list", "fixed_size_list", "struct", "map", "binary", "large_binary", "fixed_size_binary")
 
@@ -76,6 +76,17 @@ class Grid:
     def blocks(self) -> Iterator[Block]:
         """Read the rows below the header; no block is empty."""
         raise NotImplementedError
+
+    def bounded_blocks(self) -> Iterator[Block]:
+        """Read the blocks; refuse text that a small file repeats so often that reading it takes minutes."""
+        for block in self.blocks():
+            sizes = [
+                sum(len(cell) for cell in column.tolist() if isinstance(cell, str)) if column.dtype == object else 0
+                for column in block.columns
+            ]
+            if sum(sizes) > LARGEST_TEXT:
+                raise self.problems.stop("large-text", None, self.header[np.argmax(sizes)], size=sum(sizes) // 10**6)
+            yield block
 
     @property
     def block_rows(self) -> int:

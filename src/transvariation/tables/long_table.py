@@ -26,7 +26,7 @@ def wide_blocks(grid: Grid, most: int, given: Collection[str]) -> Iterator[Block
     given : collection of str
         The columns that have a role or are to be measured by: none of them names the variables.
     """
-    blocks = grid.blocks()
+    blocks = grid.bounded_blocks()
     first = next(blocks, None)
     if first is None:
         return

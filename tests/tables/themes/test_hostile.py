@@ -349,6 +349,10 @@ class TestBoundedCost:
         before = pa.total_allocated_bytes()
         assert "column 'id': the file holds 200 MB of text or more" in self.refuse(large)
         assert pa.total_allocated_bytes() - before < 10e6
+        repeated = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, dtype=np.int32)), [long[:100_000]])
+        assert "column 'id': the file holds 200 MB of text or more" in self.refuse(
+            parquet(Na=np.zeros(2000), id=repeated)
+        )
         many = parquet(id=[f"{i}{long[:1000]}" for i in range(200)])
         with pytest.raises(TableError, match="column 'id': the file holds 0 MB of text or more"):
             read_table(many, limits=Limits(cells=100_000))
