@@ -127,6 +127,8 @@ def test_invalid_input_is_refused():
         DriftAlarm([0.1]).update([[0.1, 0.2]])
     with pytest.raises(ValueError, match="false_alarm=1"):
         DriftAlarm([0.1], false_alarm=1)
+    with pytest.raises(ValueError, match="3 reference scores are not one block of 5"):
+        DriftAlarm([0.1, 0.2, 0.3], block_length=5)
 
 
 def test_reference_may_be_empty():

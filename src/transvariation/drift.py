@@ -157,6 +157,10 @@ class DriftAlarm:
             block_length = 1 if time < 1.5 else math.ceil(_BLOCK_CORRELATION_TIMES * time)
         if not isinstance(block_length, int | np.integer) or block_length < 1:
             raise ValueError(f"block_length={block_length!r} must be a positive integer or 'auto'")
+        if 0 < len(scores) < block_length:
+            raise ValueError(
+                f"{len(scores)} reference scores are not one block of {block_length}: give more, of a longer normal run"
+            )
         if false_alarm * block_length >= 1:
             raise ValueError(
                 f"false_alarm={false_alarm} allows an alarm in each block of {block_length} samples; give less than "
