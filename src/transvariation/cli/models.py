@@ -42,11 +42,9 @@ def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
         check_files([model], [control], overwrite)
         settings = settings_of(CaseSettings, options)
         fitted = fit_model(control, model, settings)
-    coverage = fitted.classifier.coverage_report()
     after = f" after {settings.steps}" if settings.steps else ""
-    variables = f"{len(fitted.table.features)} variables{after}"
-    click.echo(f"{len(fitted.table)} rows, {variables}; {coverage.n} {coverage.unit} calibrate.")
-    click.echo(coverage.guarantee)
+    click.echo(f"{len(fitted.table)} rows, {len(fitted.table.features)} variables{after}")
+    click.echo(fitted.classifier.coverage_report())
     warn(fitted.warnings)
     say(f"Model: {model}, SHA-256 {fitted.sha256}")
 
