@@ -5,10 +5,17 @@ import pandas as pd
 import pytest
 
 from transvariation.casework import judge
-from transvariation.report.wording.cautions import warning_texts as said  # noqa: F401
+from transvariation.report.case_text import fact_lines
+from transvariation.report.wording.cautions import warning_texts as said
+from transvariation.report.wording.statements import headline
 
 AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
 ELEMENTS = ["Na", "Mg", "Al", "K", "Ca"]
+
+
+def told(result):
+    """What the screen says of a case, besides the table: headline, warnings and facts."""
+    return [headline(result), *said(result), *fact_lines(result)]
 
 
 def make_glass(n_sources, n_fragments, n_replicates, rng, between=0.2, fragment=0.01, replicate=0.01, prefix="P"):

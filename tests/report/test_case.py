@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.casework.conftest import told
 
 from transvariation import load_glass
 from transvariation.casework import CASE_FIELDS, judge
 from transvariation.report.case import case_document
-from transvariation.report.case_text import (
-    conclusion_frame,
-    summary_lines,
-)
+from transvariation.report.case_text import conclusion_frame
 from transvariation.report.wording.statements import headline, verdict
 
 GLASS = load_glass()
@@ -96,7 +94,7 @@ def test_the_headline_says_how_many_of_the_controls_own_would_be_excluded():
 
 
 def test_no_one_is_advised_to_exclude_a_quarter_of_the_fragments():
-    words = " ".join(summary_lines(judge(CONTROL.iloc[:3], RECOVERED.iloc[:2])))
+    words = " ".join(told(judge(CONTROL.iloc[:3], RECOVERED.iloc[:2])))
     assert "no conclusion is drawn: give a background." in words
     assert "0.75" not in words
 
@@ -111,7 +109,7 @@ def test_p_values_of_a_large_control_are_given_as_below_a_thousandth():
 
 def test_a_case_without_a_conclusion_is_reported_as_such():
     result = judge(CONTROL.iloc[:4], RECOVERED.iloc[:3])
-    assert summary_lines(result)[0].startswith("No conclusion")
+    assert told(result)[0].startswith("No conclusion")
     assert set(conclusion_frame(result)["conclusion"]) == {"no conclusion"}
     assert "cannot be measured" in case_document(result).html()
 

@@ -1,10 +1,10 @@
 """Figures of a case: fragments in two variables, strips, Tippett and ECE plots."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transvariation._typing import Fields
@@ -13,13 +13,18 @@ from transvariation.casework.background.performance import Performance
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.validation import Ratios
+from transvariation.report.acceptance_figures import (
+    acceptance_figure,
+    draw_distances,
+    extremes_figure,
+    importance_figure,
+    sensitivity_specificity_figure,
+    spectrum_figure,
+    type_ii_figure,
+)
 from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, WARM
 from transvariation.report.names import PLAIN, label_axes, wrapped
 from transvariation.report.wording.statements import outcome_words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LARGEST_LENGTH = 1e300  # axis lengths must stay finite
 SPECTRA_DRAWN = 3  # spectra drawn
@@ -43,8 +48,6 @@ def strongest_variables(result: CaseResult) -> tuple[str, ...]:
 
 def draw_fragments(result: CaseResult) -> Figure:
     """Draw control and recovered fragments in their two strongest variables, or in the only one."""
-    from matplotlib.figure import Figure
-
     names = strongest_variables(result)
     figure = Figure(figsize=(PHONE_WIDTH, 3.6), layout="constrained")
     ax = figure.add_subplot()
@@ -97,8 +100,6 @@ def has_band(result: CaseResult) -> bool:
 
 def draw_spectra(result: CaseResult) -> Figure:
     """Draw recovered spectra over the band of the control, excluded ones first, and shade where they leave it."""
-    from transvariation.report.acceptance_figures import spectrum_figure
-
     spectra = spectra_of(result)
     ordered = sorted(result.conclusions, key=lambda c: (1.0 if c.p_value is None else c.p_value, -len(c.regions or ())))
     panels = {wrapped(c.fragment, 60): c.spectrum for c in ordered[:SPECTRA_DRAWN]}
@@ -108,8 +109,6 @@ def draw_spectra(result: CaseResult) -> Figure:
 
 def draw_importance(result: CaseResult) -> Figure:
     """Draw where the excluded fragments leave the band of the control."""
-    from transvariation.report.acceptance_figures import importance_figure
-
     spectra = spectra_of(result)
     excluded = np.array([c.spectrum for c in result.excluded])
     return importance_figure(spectra.band(result.model.sensitivity_used), excluded, spectra.axis)
@@ -133,8 +132,6 @@ def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
 
 def draw_acceptance(result: CaseResult) -> Figure:
     """Draw the acceptance plot of the recovered fragments, by source where there are a few."""
-    from transvariation.report.acceptance_figures import acceptance_figure
-
     model, groups = result.model, p_values_by_source(result)
     n = model.calibrating.n
     return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
@@ -142,8 +139,6 @@ def draw_acceptance(result: CaseResult) -> Figure:
 
 def draw_distance_plot(result: CaseResult) -> Figure:
     """Draw the acceptance plot of DD-SIMCA: known, new and foreign samples, with the names of those rejected."""
-    from transvariation.report.acceptance_figures import draw_distances
-
     found = result.distances
     assert found is not None
     groups: list[tuple[str, Any, bool, list[str]]] = [("control", found.control, True, [""] * len(found.control))]
@@ -160,15 +155,11 @@ def draw_distance_plot(result: CaseResult) -> Figure:
 
 def draw_extremes(result: CaseResult) -> Figure:
     """Draw the extremes plot of the recovered fragments."""
-    from transvariation.report.acceptance_figures import extremes_figure
-
     return extremes_figure([c.p_value for c in result.conclusions if c.p_value is not None])
 
 
 def draw_foreign(result: CaseResult) -> Figure:
     """Draw sensitivity and specificity over the threshold of the p-value."""
-    from transvariation.report.acceptance_figures import sensitivity_specificity_figure
-
     foreign, threshold = foreign_of(result), 1 - result.model.sensitivity_used
     figure = sensitivity_specificity_figure(foreign.control_p_values, foreign.p_values, threshold)
     figure.axes[0].set(xlabel="threshold of the p-value", xlim=(0, 1))
@@ -177,8 +168,6 @@ def draw_foreign(result: CaseResult) -> Figure:
 
 def draw_type_ii(result: CaseResult) -> Figure:
     """Draw the type II error of each foreign class or degree of adulteration."""
-    from transvariation.report.acceptance_figures import type_ii_figure
-
     return type_ii_figure(foreign_of(result).type_ii_error(result.model.sensitivity_used))
 
 
@@ -266,8 +255,6 @@ def draw_ece(ax: Axes, ece: dict[str, tuple[float, ...]]) -> None:
 
 def draw_performance(performance: Performance | Ratios) -> dict[str, Figure]:
     """Draw the Tippett and the ECE plot of a likelihood-ratio system."""
-    from matplotlib.figure import Figure
-
     titles = ("Tippett plot", "Empirical cross-entropy (ECE)")
     figures = {title: Figure(figsize=(PHONE_WIDTH, 3.3), layout="constrained") for title in titles}
     left, right = (figure.add_subplot(title=title) for title, figure in figures.items())

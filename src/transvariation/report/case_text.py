@@ -1,6 +1,5 @@
 """The sentences, numbers and tables of a case that the screen, the report and the page share."""
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -9,13 +8,12 @@ from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.foreign import Foreign
-from transvariation.report.wording.cautions import UNITS, warning_texts
+from transvariation.report.wording.cautions import UNITS
 from transvariation.report.wording.numbers import MAX_NAMES_LISTED, format_p, in_words, listed, p_equals, plural
 from transvariation.report.wording.statements import (
     ALONE,
     another_source,
     disagreement,
-    headline,
     match_word,
     statement,
     verdict,
@@ -58,20 +56,6 @@ def format_number(value: float) -> str:
         text = f"{value:.4g}"
         return f"{value:.0f}" if "e" in text else text
     return f"{value:.3g}"
-
-
-def format_mean_sd(mean: float, sd: float) -> str:
-    """Write a mean with the decimals of its standard deviation, which has two significant digits.
-
-    Examples
-    --------
-    >>> format_mean_sd(7.5884, 0.0271), format_mean_sd(1234.5, 67.8), format_mean_sd(7.5884, 0.0)
-    ('7.588 ± 0.027', '1234 ± 68', '7.588')
-    """
-    if sd <= 0 or not 1e-6 < sd < 1e7:
-        return format_number(mean)
-    decimals = max(0, 1 - math.floor(math.log10(sd)))
-    return f"{mean:.{decimals}f} ± {sd:.{decimals}f}"
 
 
 def format_share(share: float | None) -> str:
@@ -179,12 +163,6 @@ def _alone(conclusion: Conclusion, shown: int | None) -> str:
     if not names:
         return "no single variable" if conclusion.accepted is False else ""
     return listed(names, len(names) if shown is None else shown)
-
-
-def summary_lines(result: CaseResult) -> list[str]:
-    """Summarise a case in a few sentences, the conclusion first."""
-    warned = [f"Warning: {words}" for words in warning_texts(result)]
-    return [headline(result), *warned, *disagreement_lines(result), *fact_lines(result)]
 
 
 def fact_lines(result: CaseResult) -> list[str]:

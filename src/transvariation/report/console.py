@@ -20,7 +20,6 @@ from transvariation.casework.progress import ProgressStep
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.batch import case_frame, write_summary
-from transvariation.report.case import write_report
 from transvariation.report.case_text import conclusion_frame, disagreement_lines, fact_lines, note_lines
 from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
 from transvariation.report.page import CELLS, check_report_name
@@ -47,6 +46,8 @@ def judge_case(
     """Judge a case, show the conclusions and write the files asked for."""
     for report in reports:
         check_report_name(report)
+    if reports:
+        from transvariation.report.case import write_report  # which loads matplotlib
     with _progress(console) as bar:
         task = bar.add_task("judging", total=1.0)
 
@@ -84,6 +85,8 @@ def judge_cases(
     procedure: Procedure | None = None,
 ) -> list[tuple[str, CaseResult | Exception]]:
     """Judge many cases, write a report and a JSON file of each and the summary into a folder, and show the summary."""
+    from transvariation.report.case import write_report
+
     judged: list[tuple[str, CaseResult | Exception]] = []
     with _progress(console) as bar:
         task = bar.add_task("judging", total=1.0)

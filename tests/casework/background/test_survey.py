@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy.stats import norm
+from tests.casework.conftest import told
 
 from transvariation.casework import CaseError, CaseResult, judge
 from transvariation.casework.background.survey import compare_with_survey, summarise
 from transvariation.cli import main
 from transvariation.report.case import case_document
-from transvariation.report.case_text import sentences, summary_lines
+from transvariation.report.case_text import sentences
 
 
 def test_the_ratio_is_that_of_two_normal_densities():
@@ -85,7 +86,7 @@ def test_every_output_says_what_the_survey_is(result):
     assert "than if it comes from another source of the kind in background (400 sources)" in words
     assert "Student's t-test of the means of control and fragment: p = " in words
     page = case_document(result).html()
-    for text in (" ".join(summary_lines(result)), page):
+    for text in (" ".join(told(result)), page):
         assert "surveyed sources cannot be distinguished from the control by Student" in text
         assert "has one value for each of 400 sources: a survey" in text
     assert "supports ratios from 1/401 to 401" in page
