@@ -126,17 +126,12 @@ def settings_options(kind: type[Any], *groups: str, without: tuple[str, ...] = (
 
 def _option(name: str, flag: str, given: Option, default: object, hidden: bool = False) -> GroupedOption:
     """Build the option of one field; a value that was not given is None."""
-    words, more = given.sentence, dict[str, object](metavar=_METAVARS.get(given.kind, "TEXT"))
+    manner, more = _FORMS.get(given.kind, ("", {"metavar": "TEXT"}))
+    words = f"{given.sentence} {manner}".rstrip()
     if given.kind == "choice":
         listed = [f"{choice} ({meaning})" for choice, meaning in given.choices.items()]
         words = f"{words}: {', '.join(listed[:-1])} or {listed[-1]}."
-        more = {"metavar": "|".join(given.choices)} if len(given.choices) < 4 else {"metavar": "NAME"}
-    if given.kind in _PARSERS:
-        words, more = f"{words} {_MANNERS[given.kind]}", {"callback": _PARSERS[given.kind], **_FORMS[given.kind]}
-    elif given.kind in ("whole", "number", "share"):
-        more["type"] = int if given.kind == "whole" else float
-    elif given.kind == "flag":
-        more = {"is_flag": True, "default": None}
+        more = {"metavar": "|".join(given.choices) if len(given.choices) < 4 else "NAME"}
     if default is not None and default is not False and default != {}:
         words += f"  [default: {','.join(map(str, default)) if isinstance(default, tuple) else default}]"
     return GroupedOption([flag, name], group=given.group, help=words, hidden=hidden, show_default=False, **more)
@@ -176,19 +171,21 @@ def _shares(context: click.Context, option: click.Parameter, text: str | None) -
     return None if text is None else parse_numbers(text, float, option.opts[0])
 
 
-_PARSERS: dict[str, object] = {"roles": _roles, "ranges": _ranges, "names": parse_names, "shares": _shares}
-_FORMS: dict[str, dict[str, object]] = {
-    "roles": {"metavar": "COLUMN=ROLE", "multiple": True},
-    "ranges": {"metavar": "LOW-HIGH", "multiple": True},
-    "names": {"metavar": "NAMES"},
-    "shares": {"metavar": "NUMBERS"},
-}
-_METAVARS = {"whole": "N", "number": "NUMBER", "share": "NUMBER", "mark": "MARK", "steps": "STEPS"}
-_MANNERS = {
-    "roles": "May be repeated.",
-    "ranges": "May be repeated.",
-    "names": "Separated by commas, a name with a comma in double quotes.",
-    "shares": "Separated by commas.",
+# How values of each kind are given, by kind: what the help says of it, and what click is told.
+_FORMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "flag": ("", {"is_flag": True, "default": None}),
+    "whole": ("", {"metavar": "N", "type": int}),
+    "number": ("", {"metavar": "NUMBER", "type": float}),
+    "share": ("", {"metavar": "NUMBER", "type": float}),
+    "mark": ("", {"metavar": "MARK"}),
+    "steps": ("", {"metavar": "STEPS"}),
+    "roles": ("May be repeated.", {"metavar": "COLUMN=ROLE", "multiple": True, "callback": _roles}),
+    "ranges": ("May be repeated.", {"metavar": "LOW-HIGH", "multiple": True, "callback": _ranges}),
+    "names": (
+        "Separated by commas, a name with a comma in double quotes.",
+        {"metavar": "NAMES", "callback": parse_names},
+    ),
+    "shares": ("Separated by commas.", {"metavar": "NUMBERS", "callback": _shares}),
 }
 
 
