@@ -106,10 +106,6 @@ def read_case_file(path: str | Path) -> CaseResult:
     ----------
     path : path
         The file that ``judge --json`` wrote.
-
-    Returns
-    -------
-    CaseResult
     """
     with case_errors(path, ValueError):
         return CaseResult.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))

@@ -48,10 +48,6 @@ def read_batch(path: str | Path) -> list[BatchCase]:
     path : path
         A folder with a folder for each case that holds the tables ``control`` and ``recovered``. Or a table with
         the columns ``case``, ``control`` and ``recovered``, the last two files beside it, and perhaps case details.
-
-    Returns
-    -------
-    list of BatchCase
     """
     path = Path(path)
     cases = _from_folder(path) if path.is_dir() else _from_table(path)

@@ -178,10 +178,6 @@ def compare_with_control(
     settings : CaseSettings
     groups : sequence of tuple of int, optional
         Groups of recovered fragments that a background formed; by default they are formed here.
-
-    Returns
-    -------
-    ControlEvidence
     """
     control, recovered, features = tables.control.means, tables.recovered.means, list(tables.features)
     if len(control) < 2:

@@ -92,10 +92,6 @@ def join(sources: Sequence[str], conclusions: Sequence[Sequence[Conclusion]], mo
         By each of them, in the same order of fragments.
     models : sequence of Model
         By each of them.
-
-    Returns
-    -------
-    Joint
     """
     answers = []
     for several in zip(*conclusions, strict=True):

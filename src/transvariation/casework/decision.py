@@ -265,10 +265,6 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
         At that sensitivity.
     spectra : Spectra or None
         The control spectra.
-
-    Returns
-    -------
-    Conclusion
     """
     p = found.p_values.get(model.basis)
     differs = None if p is None else not is_accepted(p, model.sensitivity_used)

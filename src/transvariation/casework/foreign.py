@@ -36,10 +36,6 @@ class Foreign:
         ----------
         sensitivity : float
             That of the case.
-
-        Returns
-        -------
-        int
         """
         return sum(is_accepted(p, sensitivity) for p in self.p_values)
 

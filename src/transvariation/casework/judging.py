@@ -133,10 +133,6 @@ def judge_tables(
         See `judge`.
     command : str
         The command to name in the result.
-
-    Returns
-    -------
-    CaseResult
     """
     if divided := split_control(tables, settings):
         return _judge_each(tables, divided, settings, progress, command)

@@ -49,10 +49,6 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
         The file to write.
     settings : CaseSettings, optional
         How the table is read, its variables, and the method; logarithms are not taken.
-
-    Returns
-    -------
-    Fitted
     """
     settings = settings or CaseSettings()
     if settings.log:
@@ -142,10 +138,6 @@ def score_table(
     missing : {"error", "drop"}, default="error"
     progress : callable, optional
         Called with the share of the table that was read.
-
-    Returns
-    -------
-    Scored
     """
     check_outputs([out], [model, table])
     classifier = _load_classifier(model)

@@ -45,10 +45,6 @@ class Procedure:
         path : path
             A TOML file with a setting per line, and perhaps ``background``, a file beside it, and its
             ``background_sha256``.
-
-        Returns
-        -------
-        Procedure
         """
         path = Path(path)
         content = path.read_bytes()
@@ -81,10 +77,6 @@ class Procedure:
             Fields of `CaseSettings`: those of tables and report, or the same as the procedure has.
         settings : CaseSettings, optional
             The same; `given` replaces its fields.
-
-        Returns
-        -------
-        CaseSettings
         """
         if settings is not None:
             plain = CaseSettings()
@@ -106,10 +98,6 @@ class Procedure:
         ----------
         given : object
             The background that was given for the case, if any.
-
-        Returns
-        -------
-        path, "nfi" or None
         """
         same = given == self.background or (
             isinstance(given, str | Path)
@@ -121,15 +109,6 @@ class Procedure:
         return self.background
 
     def recorded(self, result: CaseResult) -> CaseResult:
-        """Name the procedure in a result.
-
-        Parameters
-        ----------
-        result : CaseResult
-
-        Returns
-        -------
-        CaseResult
-        """
+        """Name the procedure in a result."""
         named = result.provenance | {"procedure": f"{self.name}, SHA-256 {self.sha256}"}
         return replace(result, provenance=named, cases=tuple(map(self.recorded, result.cases)))

@@ -201,10 +201,6 @@ def read_case(
     settings : CaseSettings
     limits : Limits
         How large a table may be.
-
-    Returns
-    -------
-    CaseTables
     """
     background, foreign = sources.get("background"), sources.get("foreign")
     _check_sources(background, foreign, settings)

@@ -66,10 +66,6 @@ def write_summary(judged: Judged, folder: Path) -> list[Path]:
         The name of each case and its result, or why there is none.
     folder : path
         Where to.
-
-    Returns
-    -------
-    list of Path
     """
     cases, conclusions = case_frame(judged), conclusions_frame(judged)
     section = Section("Cases").table(cases, "Numbers of fragments; the report of each case is beside this file")

@@ -59,10 +59,6 @@ class Digits:
         name : str
             The variable.
         value : float
-
-        Returns
-        -------
-        str
         """
         if abs(value) >= 1e9:
             return f"{value:.4g}"
@@ -76,10 +72,6 @@ class Digits:
         name : str
             The variable.
         values : sequence of float
-
-        Returns
-        -------
-        str
         """
         text = self.write(name, sum(values) / len(values))
         if len(values) < 2:

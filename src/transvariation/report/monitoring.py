@@ -84,10 +84,6 @@ def contribution_figure(alarm: Alarm, *, figure: FigureBase | None = None) -> Fi
         One of the alarms of a :class:`~transvariation.monitoring.MonitoringResult`.
     figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
-
-    Returns
-    -------
-    Figure
     """
     shown = dict(list(alarm.contributions.items())[:_MOST_BARS])
     drawing, ax = axes_of(figure, 0.7 + 0.28 * len(shown))
@@ -119,10 +115,6 @@ def monitor_tables(
         How large the tables may be.
     **how
         Parameters of :func:`transvariation.monitoring.monitor`.
-
-    Returns
-    -------
-    MonitoringResult
     """
     known = read_table(normal, missing="keep", sheet=sheets[0], limits=limits)
     rows = read_table(new, missing="keep", sheet=sheets[1], limits=limits, features=known.features, units=known.units)

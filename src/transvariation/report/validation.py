@@ -182,16 +182,7 @@ def _design(each: DesignResult) -> Section:
 
 
 def rates_figure(each: DesignResult) -> Figure:
-    """Draw false exclusions and inclusions of every method with their intervals.
-
-    Parameters
-    ----------
-    each : DesignResult
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw false exclusions and inclusions of every method with their intervals."""
     rows = [(method, rates) for method, several in each.rates.items() for rates in several]
     figure = Figure(figsize=(PHONE_WIDTH, 0.9 + 0.36 * len(rows)), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)

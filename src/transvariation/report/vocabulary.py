@@ -65,10 +65,6 @@ _speaks: ContextVar[tuple[str, re.Pattern[str] | None]] = ContextVar("vocabulary
 def words_of(result: "CaseResult") -> str:
     """Return the vocabulary of a result: as asked for, otherwise samples where the variables are a spectrum.
 
-    Parameters
-    ----------
-    result : CaseResult
-
     Returns
     -------
     {"case", "sample"}
@@ -79,10 +75,6 @@ def words_of(result: "CaseResult") -> str:
 @contextmanager
 def speaking(result: "CaseResult") -> Iterator[str]:
     """Speak in the vocabulary of a result until the block ends.
-
-    Parameters
-    ----------
-    result : CaseResult
 
     Yields
     ------
@@ -119,16 +111,7 @@ def _kept(names: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def said(text: str) -> str:
-    """Put a text in the present vocabulary; names from the tables stay.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """Put a text in the present vocabulary; names from the tables stay."""
     words, kept = _speaks.get()
     if words != "sample":
         return text
@@ -140,10 +123,6 @@ def said(text: str) -> str:
 
 def spoken(content: Any) -> Any:
     """Put all texts of a JSON value in the present vocabulary, but names, files and drawings.
-
-    Parameters
-    ----------
-    content : dict, list or scalar
 
     Returns
     -------
@@ -158,14 +137,6 @@ def spoken(content: Any) -> Any:
 
 def replaced(text: str) -> str:
     """Replace the words of casework by those of a laboratory.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -207,10 +178,6 @@ def page_vocabulary(page: str, further: Iterable[str] = ()) -> dict[str, str]:
     page : str
     further : iterable of str
         Texts that scripts put into the page.
-
-    Returns
-    -------
-    dict of str to str
 
     Examples
     --------

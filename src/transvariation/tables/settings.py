@@ -55,10 +55,6 @@ def nearest(name: str, names: Iterable[str]) -> str:
     names : iterable of str
         The right ones.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> nearest("sensitivity_", ["sensitivity", "seed"])

@@ -239,10 +239,6 @@ def different_source_pairs(
         How many to form, about; fewer if no more exist.
     whitening : ndarray of shape (p, p), optional
         The coordinates in which sources are near each other; by default those of the variables.
-
-    Returns
-    -------
-    Pairs
     """
     if len(pairs.source) ** 2 <= n_pairs:
         known, questioned = np.nonzero(pairs.source[:, None] != pairs.source)

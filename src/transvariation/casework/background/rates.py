@@ -58,10 +58,6 @@ def measure_rate(
         The share of the sources that each comparison was learned from, by cross-validation. What is learned from them
         varies as well, so that the variance is divided by this share.
 
-    Returns
-    -------
-    Rate
-
     Examples
     --------
     >>> one, other = np.nonzero(~np.eye(64, dtype=bool))

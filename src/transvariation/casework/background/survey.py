@@ -93,10 +93,6 @@ def compare_with_survey(
     within : float, optional
         The standard deviation of measurements of one source; by default pooled from the known and the questioned ones.
 
-    Returns
-    -------
-    SurveyComparison
-
     Examples
     --------
     >>> survey = np.random.default_rng(0).normal(1.5180, 0.0020, size=500)
@@ -146,10 +142,6 @@ def summarise(names: Sequence[str], comparisons: Sequence[SurveyComparison]) -> 
         Of the surveyed sources.
     comparisons : sequence of SurveyComparison
         One per recovered fragment.
-
-    Returns
-    -------
-    Survey
     """
     middle = sorted(comparisons, key=lambda found: found.within)[len(comparisons) // 2]
     alike = zip(names, middle.source_p_values.tolist(), strict=True)

@@ -79,10 +79,6 @@ def error_text(error: BaseException, front_end: str) -> str:
     ----------
     error : BaseException
     front_end : {"cli", "page"}
-
-    Returns
-    -------
-    str
     """
     if isinstance(error, SettingsError):
         return error.text(_CALLED[front_end])
