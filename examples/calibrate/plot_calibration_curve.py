@@ -3,7 +3,7 @@ Does the error rate hold at every level?
 ========================================
 
 A sample is accepted if its p-value exceeds one minus the sensitivity. If p-values are valid, every nominal sensitivity
-is also the share of new samples of the class that are accepted: the curve lies on the diagonal or above it.
+is also the share of new samples of the class that are accepted, and the curve follows the diagonal.
 
 Three classifiers learn scikit-learn's images of one handwritten digit at a time, from half of the images, and judge the
 other half. The shares are means over the ten digits.

@@ -7,7 +7,7 @@ coffees are known well; coffee from elsewhere may be anything. That is one-class
 infrared spectra (ATR-FTIR) of 60 coffees from three countries, 1,841 wavenumbers each.
 
 The classifier accepts the Ethiopian coffees that it has not seen and rejects all coffees from elsewhere. Blends are
-noticed only if they contain a large share of other coffee.
+noticed only if about half of them is other coffee.
 
 The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
 """
@@ -94,13 +94,13 @@ spectrum_figure(band, examples, gap=10, figure=plt.figure())
 from transvariation.metrics import type_ii_error
 from transvariation.report.acceptance_figures import type_ii_figure
 
-shares = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 1.0])
+shares = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0])
 foreign = spectra[origin == "Vietnam"][:4]
 blends = np.array([(1 - share) * own + share * other for share in shares for own in fresh for other in foreign])
 levels = np.repeat(100 * shares, len(fresh) * len(foreign))
 table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
-print(f"All blends with {table.loc[table['beta'] == 0, 'level'].min():g}% or more are noticed.")
+print(f"From {table.loc[table['beta'] == 0, 'level'].min():g}% on, every blend is rejected.")
 figure = type_ii_figure(table, figure=plt.figure())
 figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
@@ -144,6 +144,7 @@ import pandas as pd
 
 from transvariation.casework import judge
 from transvariation.report.case import write_report
+from transvariation.report.vocabulary import said, speaking
 from transvariation.report.wording.statements import headline, statement
 
 names = [str(position) for position in range(spectra.shape[1])]
@@ -151,10 +152,11 @@ samples = [(f"{name} {i + 1}", row) for name, group in groups.items() for i, row
 table = pd.DataFrame([row for _, row in samples], columns=names, index=[name for name, _ in samples])
 is_known = table.index.str.startswith("Ethiopia, known")
 result = judge(table[is_known], table[~is_known], numbered_names="fragments", preprocess="snv,sg1")
-print(headline(result))
-for conclusion in result.conclusions[4:7]:
-    print(f"{conclusion.fragment}: {statement(conclusion, result)}")
-    print(f"    regions: {', '.join(conclusion.evidence) or 'none'}")
+with speaking(result):  # of samples, as the report does for spectra
+    print(said(headline(result)))
+    for conclusion in result.conclusions[4:7]:
+        print(f"{conclusion.fragment}: {said(statement(conclusion, result))}")
+        print(f"    regions: {', '.join(conclusion.evidence) or 'none'}")
 report = Path(tempfile.mkdtemp()) / "coffee.html"
 write_report(result, report)
 print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
