@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 import api_reference
 import benchmarks_page
 import casework_charts
+import click
 import gallery
 import import_graph
 import matplotlib
@@ -22,7 +23,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.inspect import stringify_signature
 
-import transvariation
+import transvariation.cli
 
 matplotlib.use("agg")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads slow the small examples down
@@ -181,6 +182,17 @@ def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, 
         lines[:] = [re.sub(r":ref:`([^<`]+) <[^`]+>`", r"\1", line) for line in kept]  # labels of its manual
 
 
+def show_options_as_help_does(command: click.Command) -> None:
+    """Give options the defaults and the metavariables of `--help`, which sphinx-click takes from elsewhere."""
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.is_flag:
+            option.metavar = option.make_metavar(click.Context(command))
+            if option.show_default is None and isinstance(option.default, int | float | str) and option.default != "":
+                option.help = f"{option.help} [default: {option.default}]"
+    for inner in getattr(command, "commands", {}).values():
+        show_options_as_help_does(inner)
+
+
 def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
     """Write a default that is a function without a name as three dots, and 10000 as 10_000.
 
@@ -196,6 +208,7 @@ def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
 
 
 def setup(app: Sphinx) -> None:
+    show_options_as_help_does(transvariation.cli.main)
     app.connect("builder-inited", gallery.crop_thumbnails, priority=900)  # after the gallery was built
     app.connect("autodoc-process-signature", tidy_defaults)
     app.connect("doctree-read", strip_last_line)

@@ -93,6 +93,7 @@ DOWNLOADS = {
     },
 }
 
+TINY = re.compile(r"(\bs|ms per box|ratio|false inclusion)$")  # columns whose small numbers matter
 INTERVAL = re.compile(r"\(95% interval (.+?) to (.+?), n = [\d,]+\)")  # as rates are written by validate
 
 
@@ -106,11 +107,18 @@ def read(name: str) -> list[dict[str, str]]:
 
 
 def shown(name: str) -> list[list[str]]:
-    """Lay out a kept table for a page: digits in groups of three, short intervals, no columns for authors."""
+    """Lay out a kept table for a page: three decimals, digits in groups, short intervals, no columns for authors."""
     rows = [{key: cell for key, cell in row.items() if key not in INTERNAL} for row in read(name)]
     rows = [{key: INTERVAL.sub(r"(\1 to \2)", cell) for key, cell in row.items()} for row in rows]
-    cells = [[f"{int(cell):,}" if cell.isdigit() else cell for cell in row.values()] for row in rows]
+    cells = [[_short(name, cell) for name, cell in row.items()] for row in rows]
     return [[HEADINGS.get(name, name) for name in rows[0]], *cells] if rows else []
+
+
+def _short(name: str, cell: str) -> str:
+    """Shorten a number: a share of a few hundred samples has no more than three decimals."""
+    if re.fullmatch(r"-?0\.\d{4,}", cell) and not TINY.search(name):
+        return f"{float(cell):.3f}"
+    return f"{int(cell):,}" if cell.isdigit() else cell
 
 
 def say(name: str, **numbers: object) -> str:

@@ -113,7 +113,8 @@ def settings_options(kind: type[Any], *groups: str, without: tuple[str, ...] = (
         elif given.kind == "case":
             for field, words in CASE_FIELDS.items():
                 flag = f"--{field.replace('_', '-')}"
-                found.append(GroupedOption([flag, f"case__{field}"], group="report", help=f"{words}, for the report."))
+                more = {"metavar": "TEXT", "help": f'Fill in "{words}" in the report.'}
+                found.append(GroupedOption([flag, f"case__{field}"], group="report", **more))
         else:
             found.append(_option(name, flag_of(name, given), given, default))
 
