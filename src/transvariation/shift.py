@@ -47,8 +47,8 @@ class DensityRatio:
     >>> from transvariation import density_ratio
     >>> rng = np.random.default_rng(0)
     >>> ratio = density_ratio(rng.normal(size=(500, 2)), rng.normal(0.5, 1, size=(300, 2)))
-    >>> 200 < ratio.effective_sample_size < 400  # 500 / exp(0.5) = 303 in theory
-    True
+    >>> round(ratio.effective_sample_size, -1)  # 500 / exp(0.5) = 303 for the true ratio
+    240.0
     """
 
     known: Floats

@@ -151,7 +151,7 @@ class TestExcel:
     def test_without_openpyxl_the_command_is_named(self, monkeypatch):
         book = self.book([["Na"], [1]])
         monkeypatch.setitem(sys.modules, "openpyxl.reader.excel", None)
-        assert "pip install 'transvariation[excel]'" in problems_of_file(book)[0]
+        assert "pip install openpyxl defusedxml" in problems_of_file(book)[0]
 
 
 def caught_problems(source, **options):

@@ -129,6 +129,15 @@ def _installed(requirements: list[str], extras: set[str]) -> set[str]:
     return found
 
 
+def test_messages_say_how_to_install_packages_of_the_extras():
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    named = re.findall(r'pip install ([\w -]+)|"packages": "([\w -]+)"', sources)
+    extras = {
+        Requirement(need).name for needs in PYPROJECT["project"]["optional-dependencies"].values() for need in needs
+    }
+    assert extras >= {package for pair in named for names in pair for package in names.split()} >= {"typst", "openpyxl"}
+
+
 def test_every_dependency_has_a_permissive_licence():
     optional = PROJECT["optional-dependencies"]
     extras = re.findall(r"\w+", optional["all"][0].split("[")[1])

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 if find_spec("dask") is None:
-    raise ImportError("transvariation.dask needs Dask; install it with: pip install 'transvariation[dask]'")
+    raise ImportError("transvariation.dask needs Dask; install it with: pip install dask distributed")
 
 from transvariation.dask.classifiers import PAMTOCC, TOCC, DensityTOCC, NeighborTOCC
 

@@ -111,9 +111,9 @@ def random_projections(
     >>> matrices, spread = random_projections(X, n_projections=5, rng=1)
     >>> matrices.shape
     (5, 9, 2)
-    >>> one, _ = random_projections(X, n_projections=5, n_candidates=1, rng=1)
-    >>> bool(spread.mean() < _.mean())
-    True
+    >>> _, first = random_projections(X, n_projections=5, n_candidates=1, rng=1)
+    >>> spread.round(2), first.round(2)  # the best of 50 candidates, and the first
+    (array([0.2 , 0.15, 0.17, 0.15, 0.17]), array([0.27, 0.45, 0.22, 0.55, 0.41]))
     """
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or not X.size or not np.isfinite(X).all():

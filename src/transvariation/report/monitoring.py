@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure, FigureBase
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from transvariation.monitoring import Alarm, MonitoringResult, monitor
 from transvariation.report.acceptance_figures import axes_of
@@ -59,6 +59,7 @@ def monitoring_figure(result: MonitoringResult, *, figure: FigureBase | None = N
         ax.axvline(-0.5, color="0.6", linewidth=0.8)
         if min(normal.min(), new.min()) > 0:
             ax.set_yscale("log")
+            ax.yaxis.set_minor_formatter(NullFormatter())
         ax.set_ylabel(_WORDS[chart.name])
     axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[-1].xaxis.set_major_formatter(FuncFormatter(lambda x, _: _label(result, round(x))))

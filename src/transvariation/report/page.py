@@ -204,7 +204,7 @@ def _typst() -> Any:
         import typst
     except ImportError as error:
         raise ValueError(
-            "a PDF report needs Typst: pip install 'transvariation[pdf]', or write a report whose name ends in .html"
+            "a PDF report needs Typst: pip install typst, or write a report whose name ends in .html"
         ) from error
     return typst
 

@@ -147,7 +147,7 @@ def _on_dask(
         from distributed import Client, as_completed
     except ImportError as error:
         raise ImportError(
-            f"jobs={address!r} names a Dask scheduler; install it with: pip install 'transvariation[dask]'"
+            f"jobs={address!r} names a Dask scheduler; install it with: pip install dask distributed"
         ) from error
     with Client(address) as client:
         futures = client.map(lambda task: _with_task(function, task), list(tasks), pure=False)

@@ -174,8 +174,8 @@ def _open(stream: BinaryIO, problems: Problems, limits: Limits) -> Any:
     try:
         from openpyxl.reader.excel import ExcelReader, ReadOnlyWorksheet
     except ImportError:
-        extra = "transvariation[excel]"
-        raise problems.stop("library", remedy="install", kind="Excel", library="openpyxl", extra=extra) from None
+        needs = {"library": "openpyxl", "packages": "openpyxl defusedxml"}
+        raise problems.stop("library", remedy="install", kind="Excel", **needs) from None
 
     class Worksheet(ReadOnlyWorksheet):
         def _get_size(self) -> None:

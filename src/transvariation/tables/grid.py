@@ -308,8 +308,8 @@ def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
     try:
         return import_module(module)
     except ImportError:
-        extra = "transvariation[parquet]"
-        raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
+        needs = {"library": "pyarrow", "packages": "pyarrow"}
+        raise problems.stop("library", remedy="install", kind=kind, **needs) from None
 
 
 def _pandas(arrow: Any) -> pd.DataFrame:

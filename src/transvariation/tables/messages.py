@@ -181,5 +181,5 @@ REMEDIES = {
     "read-chunks": "read it in blocks (read_chunks), or raise limits=Limits(...)",
     "header-row": "give header_row={row!s}",
     "numbered-names": 'give numbered_names="replicates" or numbered_names="fragments"',
-    "install": "pip install {extra}",
+    "install": "pip install {packages!s}",
 }

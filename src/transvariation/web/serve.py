@@ -15,7 +15,7 @@ def serve(port: int, open_browser: bool) -> None:
         from transvariation.web.app import make_app
         from transvariation.web.connection import MAX_IDLE_CONNECTIONS, Connection
     except ImportError as error:
-        raise ValueError("the page needs a web server: pip install 'transvariation[app]'") from error
+        raise ValueError("the page needs a web server: pip install anyio python-multipart starlette uvicorn") from error
     from transvariation.web.workers import warm_up
 
     listener = socket.socket()

@@ -37,7 +37,7 @@ _REMEDIES = {
         "give it under “Header row”"),
     "numbered-names": ("give --numbered-names replicates or --numbered-names fragments",
         "choose one under “Numbered names”"),
-    "install": ("pip install {extra}", "pip install {extra}"),
+    "install": ("pip install {packages!s}", "pip install {packages!s}"),
     "other-method": ("use --method neighbor, fewer variables (--features) or no --reduce",
         "choose the method neighbor, untick variables, or choose no reduction"),
     "background": ("use --method neighbor without --reduce, and give a --background: control fragments are few",
