@@ -48,8 +48,8 @@ class DensityTOCC(TransvariationClassifier):
         samples (scikit-learn's ``FrozenEstimator`` prevents that); any other object with ``box_probability(lower,
         upper)`` and a frozen univariate SciPy distribution are used unchanged.
     center : {"sample", "density"}, default="sample"
-        The median of the target samples (in several variables the spatial median), or that of the density: for one
-        variable and for ``tau_max="product"``.
+        The median of the target samples (in several features the spatial median), or that of the density: for one
+        feature and for ``tau_max="product"``.
     tau_max : {"integral", "half", "product"}, default="integral"
         See :func:`transvariation.density_transvariation_probability`.
     scale : {"tp", "log"}, default="tp"
@@ -79,7 +79,7 @@ class DensityTOCC(TransvariationClassifier):
 
     Notes
     -----
-    With four and more correlated variables box probabilities are computed by quasi Monte Carlo. `fit` raises
+    With four and more correlated features box probabilities are computed by quasi Monte Carlo. `fit` raises
     `TooManyVariables` if that is imprecise for target samples (relative error above 1%); samples far from the target
     class are scored with whatever precision is reached.
 
@@ -220,7 +220,7 @@ def check_precision(density: BaseEstimator, X: Floats, center: Floats) -> None:
 
 
 def density_median(density: BaseEstimator, X: Floats) -> Floats:
-    """Compute the median of each variable under the density, searched from the range of the samples.
+    """Compute the median of each feature under the density, searched from the range of the samples.
 
     Examples
     --------

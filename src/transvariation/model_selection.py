@@ -120,7 +120,7 @@ def compare_classifiers(
 
     See Also
     --------
-    transvariation.selection_stability : How often each variable is selected.
+    transvariation.selection_stability : How often each feature is selected.
     transvariation.CalibratedOCC : Calibrate the candidate that was chosen.
 
     References

@@ -49,7 +49,7 @@ class GaussianOCC(OneClassClassifier):
 
     Notes
     -----
-    Constant columns, columns that determine each other, and no more samples than variables make the covariance
+    Constant columns, columns that determine each other, and no more samples than features make the covariance
     singular. `fit` then raises an error that names the columns; the user decides which to leave out.
 
     Examples

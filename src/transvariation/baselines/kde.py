@@ -33,7 +33,7 @@ class KDEOCC(OneClassClassifier):
         beyond, Silverman's rule, since the functionals that the method needs can no longer be estimated from a few
         hundred samples. ``"plugin-ks"``: the same with the numbers of the R package ks, which the paper used.
         ``"scott"``, ``"silverman"``: the covariance of the samples, scaled; beyond three dimensions with correlations
-        shrunk by the method of Ledoit and Wolf, so that n may be close to p or below. A number, or one per variable:
+        shrunk by the method of Ledoit and Wolf, so that n may be close to p or below. A number, or one per feature:
         the kernels' standard deviation. A matrix: the kernels' covariance.
     n_jobs : int, optional
         The number of threads that score many samples, and of processes for the refits of the calibration. The result

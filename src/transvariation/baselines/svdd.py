@@ -103,9 +103,9 @@ class SVDD(OneClassClassifier):
         The most weight that one sample may have, at least 1 / n; smaller lets more samples lie outside the ball
         (at most 1 / C of them).
     kernel : {"rbf", "linear"}, default="rbf"
-        ``"linear"`` describes the class by a ball in the space of the variables themselves.
+        ``"linear"`` describes the class by a ball in the space of the features themselves.
     gamma : "variance" or float, default="variance"
-        Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the variables' variances;
+        Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the features' variances;
         unlike scikit-learn's ``"scale"`` it does not change when the data are shifted.
     n_jobs : int, optional
         The number of threads that score many samples, and of processes for the refits of the calibration. The result

@@ -83,8 +83,8 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     The directions of least variance describe the target most tightly, and a sample from elsewhere has no reason to be
     close in them (Tax and Müller, 2003).
 
-    "Last" means: of the components along which the training samples vary. With more variables than samples, or with
-    constant or repeated variables, there are further directions without any variance; they are never used. In
+    "Last" means: of the components along which the training samples vary. With more features than samples, or with
+    constant or repeated features, there are further directions without any variance; they are never used. In
     spectra the last of what remains is mostly noise of the instrument: `leave_out` skips it.
 
     Parameters
@@ -92,7 +92,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     n_components : int, default=2
         Number of components.
     scale : bool, default=False
-        Whether to divide the variables by their standard deviations first (components of the correlation matrix). The
+        Whether to divide the features by their standard deviations first (components of the correlation matrix). The
         paper does not.
     leave_out : float in [0, 1), default=0.0
         Leave out the very last components that carry together at most this share of the total variance.
@@ -108,8 +108,8 @@ class MinorComponents(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    transvariation.SparseMinorComponents : The same with few variables in each component.
-    transvariation.VIPSelector : Select variables instead.
+    transvariation.SparseMinorComponents : The same with few features in each component.
+    transvariation.VIPSelector : Select features instead.
 
     References
     ----------
@@ -196,7 +196,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         return np.array([f"{self._prefix}{number}" for number in self.numbers_], dtype=object)
 
     def loadings(self) -> pd.DataFrame:
-        """Show the loadings as a table: one row per variable, one column per component.
+        """Show the loadings as a table: one row per feature, one column per component.
 
         Returns
         -------

@@ -97,7 +97,7 @@ def random_projections(
     See Also
     --------
     transvariation.ProjectionEnsemble : A classifier over such projections.
-    transvariation.VIPSelector : Select variables by such projections.
+    transvariation.VIPSelector : Select features by such projections.
 
     References
     ----------

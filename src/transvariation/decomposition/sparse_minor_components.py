@@ -1,4 +1,4 @@
-"""Sparse last components: nearly the tightest directions of the target, from a few variables each.
+"""Sparse last components: nearly the tightest directions of the target, from a few features each.
 
 scikit-learn's SparsePCA looks for the components of largest variance and has no way to the other end, so the
 elastic-net regression of Zou, Hastie and Tibshirani is applied here to the last components, one at a time.
@@ -30,7 +30,7 @@ class SparsePath(NamedTuple):
 
     @property
     def n_nonzero(self) -> NDArray[np.int64]:
-        """Number of variables at each step."""
+        """Number of features at each step."""
         return np.count_nonzero(self.coefficients, axis=1)
 
     @property
@@ -56,7 +56,7 @@ def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3, max_steps:
     direction : ndarray of shape (p,)
         The dense loadings a, of unit length and with positive variance.
     ridge : float
-        rho. It makes the path unique where variables repeat each other, and the smaller the closer the fit.
+        rho. It makes the path unique where features repeat each other, and the smaller the closer the fit.
     max_steps : int
         Where to stop; the dense end follows.
     """
@@ -81,9 +81,9 @@ def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3, max_steps:
 
 
 def choose_step(path: SparsePath, bound: float, others: Floats) -> int:
-    """Choose the fewest variables whose component has a variance of at most `bound` and differs from the others.
+    """Choose the fewest features whose component has a variance of at most `bound` and differs from the others.
 
-    Among as many variables, the smallest variance. The dense end always qualifies.
+    Among as many features, the smallest variance. The dense end always qualifies.
     """
     apart = np.abs(path.loadings @ others.T).max(axis=1, initial=0.0) <= _MAX_COSINE
     fits = np.flatnonzero(apart & (path.variance <= bound))
@@ -103,10 +103,10 @@ class SparseMinorComponents(MinorComponents):
     n_components : int, default=2
         Number of components.
     penalty : {"nearer"} or float in [0, 1], default="nearer"
-        How sparse. ``"nearer"``: the fewest variables for which the component still is nearer to the one it replaces
+        How sparse. ``"nearer"``: the fewest features for which the component still is nearer to the one it replaces
         than to the next larger one, that is, its variance is at most the geometric mean of their variances; and the
         components stay at least 60 degrees apart. A number is the share of the largest penalty: 0 gives dense
-        loadings, values close to 1 a single variable. Results depend strongly on the penalty: look at `path_table`.
+        loadings, values close to 1 a single feature. Results depend strongly on the penalty: look at `path_table`.
     scale : bool, default=False
         Divide the features by their standard deviations first.
     leave_out : float in [0, 1), default=0.0
@@ -127,7 +127,7 @@ class SparseMinorComponents(MinorComponents):
 
     See Also
     --------
-    transvariation.MinorComponents : Components of all variables.
+    transvariation.MinorComponents : Components of all features.
 
     References
     ----------
@@ -195,7 +195,7 @@ class SparseMinorComponents(MinorComponents):
         return np.array(columns) / np.linalg.norm(columns)
 
     def path_table(self) -> pd.DataFrame:
-        """Show every step of every path: component, penalty, number of variables, variance, and all loadings.
+        """Show every step of every path: component, penalty, number of features, variance, and all loadings.
 
         Returns
         -------

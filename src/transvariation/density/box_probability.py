@@ -1,6 +1,6 @@
 """Probabilities of boxes under Gaussians and their mixtures: the integrals of the density-based tp.
 
-A box has one pair of sides per variable, either of which may be infinite. Everything is computed on the log scale, so
+A box has one pair of sides per feature, either of which may be infinite. Everything is computed on the log scale, so
 that the probability of a box far in the tail does not underflow, and vectorised over boxes.
 """
 
@@ -22,7 +22,7 @@ _BLOCK_BOXES = 1 << 15  # boxes times components at a time, so that the working 
 
 
 class TooManyVariables(ValueError):
-    """Raised where box probabilities of so many correlated variables cannot be computed.
+    """Raised where box probabilities of so many correlated features cannot be computed.
 
     The arguments are what is wrong and the remedy; callers whose users have other remedies replace the second.
 
@@ -49,8 +49,8 @@ def normal_box_probability(
 ) -> Floats:
     """Compute P(lower < X < upper) for X normal with the given mean and covariance.
 
-    The relative error is below 1e-10 for independent variables and for up to two, and below 1e-8 for three, however
-    small the probability. Four and more correlated variables need quasi Monte Carlo, to a relative error of about
+    The relative error is below 1e-10 for independent features and for up to two, and below 1e-8 for three, however
+    small the probability. Four and more correlated features need quasi Monte Carlo, to a relative error of about
     `tolerance`, far in the tails as well.
 
     Parameters
@@ -63,7 +63,7 @@ def normal_box_probability(
     log : bool
         Return the logarithm, which does not underflow.
     tolerance : float or None
-        The relative error (three standard errors) to aim at with four and more correlated variables. Raises
+        The relative error (three standard errors) to aim at with four and more correlated features. Raises
         `TooManyVariables` where the error exceeds ten times this. None aims at 1e-3, except for probabilities below
         1e-21, and accepts any error.
     seed : int
@@ -146,7 +146,7 @@ def log_mixture_boxes(
     """Compute log P(lower < X < upper) for X from a valid Gaussian mixture, and the relative errors of P.
 
     The errors are three standard errors of the quasi Monte Carlo. They are zero for boxes that need none and have eight
-    digits or more. Where variables repeat each other almost exactly (correlations beyond 0.9999) they are not reliable:
+    digits or more. Where features repeat each other almost exactly (correlations beyond 0.9999) they are not reliable:
     all points of the lattice may miss a narrow edge of the box under every shift, and errors up to 1e-3 were seen where
     almost none was reported.
 
@@ -220,7 +220,7 @@ def least_eigenvalue(covs: Floats) -> float:
 
 
 def _by_bounded_columns(lower: Floats, upper: Floats) -> list[tuple[Indices, Indices]]:
-    """Group the boxes by the variables that they bound: unbounded ones leave a marginal distribution."""
+    """Group the boxes by the features that they bound: unbounded ones leave a marginal distribution."""
     bounded = (lower > -np.inf) | (upper < np.inf)
     if bounded.all():
         return [(np.arange(lower.shape[1]), np.arange(len(lower)))]
@@ -280,7 +280,7 @@ def _add(log_p: Floats, error: Floats) -> tuple[Floats, Floats]:
 def _log_standard(
     lower: Floats, upper: Floats, corr: Floats, tolerance: float | None, seed: int
 ) -> tuple[Floats, Floats]:
-    """Compute log probabilities and relative errors of standardised boxes in three or more variables."""
+    """Compute log probabilities and relative errors of standardised boxes in three or more features."""
     p = len(corr)
     # Where squares of the sides leave no digits for the rest, farther makes no difference.
     lower, upper = (

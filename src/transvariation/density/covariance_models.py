@@ -43,7 +43,7 @@ def n_parameters(model: str, n_components: int, n_features: int) -> int:
     model : str
         One of `MODELS`, or ``"E"`` or ``"V"`` in one dimension.
     n_components, n_features : int
-        The number of components and of variables.
+        The number of components and of features.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class GaussianMixtureMixin(DensityMixin):
         return log_p if log else np.exp(log_p)
 
     def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Compute the relative error of `box_probability`, which four and more correlated variables have.
+        """Compute the relative error of `box_probability`, which four and more correlated features have.
 
         Parameters
         ----------

@@ -43,8 +43,8 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     models : iterable of str, default=all fourteen
         The covariance models to try. In one dimension only the volume is left to vary and the models are E and V.
     start : {"variables", "svd"}, default="variables"
-        Coordinates in which the hierarchical partition is made: the variables as they are, which gives the published
-        choices on the glass data, or scaled principal axes of the standardised variables, the default of newer versions
+        Coordinates in which the hierarchical partition is made: the features as they are, which gives the published
+        choices on the glass data, or scaled principal axes of the standardised features, the default of newer versions
         of mclust. In one dimension EM starts from quantiles.
     tol : float, default=1e-5
         EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``, as in mclust. As l depends on the
@@ -53,7 +53,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         The largest number of EM iterations.
     max_start : int, default=1000
         The largest number of samples, drawn at random, for the hierarchical partition. Its time grows with the square
-        of their number, its memory with their number times the square of the number of variables.
+        of their number, its memory with their number times the square of the number of features.
     random_state : int, RandomState or None, default=None
         The seed of that random subsample and of `sample`.
     n_jobs : int, optional
@@ -84,7 +84,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     See Also
     --------
     transvariation.GaussianDensity : One normal distribution.
-    transvariation.VarSel : Select variables by such mixtures.
+    transvariation.VarSel : Select features by such mixtures.
 
     References
     ----------

@@ -15,10 +15,10 @@ LOSS_DECIMALS = 9
 
 
 def scaled_by_svd(X: Floats) -> Floats:
-    """Standardise the variables, rotate them to their principal axes and scale these by the root of their spread.
+    """Standardise the features, rotate them to their principal axes and scale these by the root of their spread.
 
     With the singular value decomposition Z = U S V' of the standardised data this is Z V S^(-1/2), the coordinates that
-    Scrucca & Raftery (2015) [1]_ recommend. Variables and axes without spread are left out.
+    Scrucca & Raftery (2015) [1]_ recommend. Features and axes without spread are left out.
 
     References
     ----------
@@ -36,7 +36,7 @@ def scaled_by_svd(X: Floats) -> Floats:
 
 
 def quantile_classes(x: Floats, n_clusters: int) -> Indices:
-    """Divide a single variable into classes of about equal size, equal values in the same class.
+    """Divide a single feature into classes of about equal size, equal values in the same class.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def starting_partitions(
     sizes : sequence of int
         Numbers of components.
     start : {"variables", "svd"}
-        Coordinates in which samples are clustered. A single variable is divided at its quantiles instead.
+        Coordinates in which samples are clustered. A single feature is divided at its quantiles instead.
     rows : ndarray of int
         The samples to use; the others get no label.
     merge : function, optional

@@ -28,7 +28,7 @@ def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -
     ``"normal"``: :math:`H = \bigl(\tfrac{4}{n (p + 2)}\bigr)^{2 / (p + 4)} S`, the best choice if the density is itself
     normal (for Gaussian kernels this is also Silverman's rule). ``"scott"``: :math:`H = n^{-2 / (p + 4)} S`.
 
-    In up to three variables S is the sample covariance. Beyond, where n may be close to p and the sample covariance
+    In up to three features S is the sample covariance. Beyond, where n may be close to p and the sample covariance
     close to singular, its correlations are shrunk towards zero by the method of Ledoit and Wolf.
 
     Parameters
@@ -73,7 +73,7 @@ def shrunk_covariance(X: Floats) -> Floats:
 
 
 def given_bandwidth(bandwidth: ArrayLike, p: int) -> Floats:
-    """Convert a number, one per variable, or a matrix into the kernels' covariance matrix.
+    """Convert a number, one per feature, or a matrix into the kernels' covariance matrix.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _log_sums(kernels: Floats, points: Floats) -> Floats:
 
 
 def _distance2(points: Floats, kernels: Floats) -> Floats:
-    """Sum squared differences variable by variable: the rounding of a matrix product depends on the number of rows."""
+    """Sum squared differences feature by feature: the rounding of a matrix product depends on the number of rows."""
     total = np.zeros((points.shape[1], kernels.shape[1]))
     work = np.empty_like(total)
     for z, x in zip(points, kernels, strict=True):
@@ -157,12 +157,12 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
     .. math:: f(x) = \frac{1}{n} \sum_i \phi_H(x - x_i)
 
     Its box probabilities are means of normal box probabilities, smooth and never zero. With a diagonal H they are sums
-    of products of univariate ones, exact and fast in any number of variables.
+    of products of univariate ones, exact and fast in any number of features.
 
     Parameters
     ----------
     bandwidth : {"normal", "scott"}, float, array-like of shape (p,) or (p, p), default="normal"
-        A rule (:func:`rule_bandwidth`); the kernels' standard deviation, one for all variables or one each; or
+        A rule (:func:`rule_bandwidth`); the kernels' standard deviation, one for all features or one each; or
         the kernels' covariance matrix H, symmetric with positive eigenvalues.
     diagonal : bool, default=True
         Whether a rule uses the variances only.

@@ -1,6 +1,6 @@
-"""Integrals of log-concave functions of one variable, many at a time, on the log scale.
+"""Integrals of log-concave functions of one feature, many at a time, on the log scale.
 
-The probability of a box, seen as a function of one of its variables, is the density of that variable times the
+The probability of a box, seen as a function of one of its features, is the density of that feature times the
 conditional probability of the rest: positive and log-concave. It has one peak, falls off on both sides, and its
 integral has no cancelling terms.
 """

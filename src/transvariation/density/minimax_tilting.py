@@ -1,8 +1,8 @@
-r"""Normal box probabilities in four and more variables: quasi Monte Carlo with reordering and minimax tilting.
+r"""Normal box probabilities in four and more features: quasi Monte Carlo with reordering and minimax tilting.
 
-The box is sampled one variable after the other, each from its truncated normal distribution given those before, and
+The box is sampled one feature after the other, each from its truncated normal distribution given those before, and
 the product of the conditional probabilities is averaged. Three things keep the average's relative error small even
-where the probability is tiny. The variables are put in the order that leaves the least to chance for later. The
+where the probability is tiny. The features are put in the order that leaves the least to chance for later. The
 sampling means are shifted by mu, the solution of a small saddle-point problem, so that the product hardly varies over
 the box. And the random numbers are replaced by a lattice, shifted at random a few times to estimate the error.
 
@@ -29,7 +29,7 @@ MAX_VARIABLES = len(_PRIMES) + 1
 
 
 class _Boxes(NamedTuple):
-    """Boxes with their variables in order, in units of the conditional standard deviations."""
+    """Boxes with their features in order, in units of the conditional standard deviations."""
 
     lower: Floats  # (m, d)
     upper: Floats
@@ -82,7 +82,7 @@ def _take(boxes: _Boxes, part: Indices) -> _Boxes:
 
 
 def _reorder(lower: Floats, upper: Floats, corr: Floats) -> _Boxes:
-    """Compute Cholesky factors, at each step with the variable whose interval is least probable given those before."""
+    """Compute Cholesky factors, at each step with the feature whose interval is least probable given those before."""
     m, d = lower.shape
     low, high = lower.copy(), upper.copy()
     sigma = np.broadcast_to(corr, (m, d, d)).copy()

@@ -1,6 +1,6 @@
-r"""Probabilities of boxes under the standard normal distribution in one, two and three variables, on the log scale.
+r"""Probabilities of boxes under the standard normal distribution in one, two and three features, on the log scale.
 
-Orthants in two variables are computed by Plackett's identity: L(h, k, r) = P(X > h, Y > k) grows with the correlation r
+Orthants in two features are computed by Plackett's identity: L(h, k, r) = P(X > h, Y > k) grows with the correlation r
 at the rate of the bivariate density at (h, k). From r = -1, where L is the probability of an interval, up to rho, every
 term is positive; from rho up to r = 1, where L is one tail, the same integral is what is missing. Between the two the
 density rises and falls once in r, and in one of the two ranges it only falls: that range is integrated, and no large
@@ -190,7 +190,7 @@ def log_box2(lower: Floats, upper: Floats, rho: Floats | float) -> Floats:
     """Compute log probabilities of boxes of shape (q, 2) under the standard bivariate normal distribution.
 
     Each axis is reflected so that the box lies on its positive side; an orthant is then one term, any other box the sum
-    of up to four, of which the first is the largest. Where they cancel, one variable is integrated numerically.
+    of up to four, of which the first is the largest. Where they cancel, one feature is integrated numerically.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def _subtract(first: Floats, low: Floats, high: Floats, rho: Floats) -> Floats:
 
 
 def _condition(low: Floats, high: Floats, rho: Floats) -> Floats:
-    """Integrate the first variable's density times the conditional probability of the second one's interval."""
+    """Integrate the first feature's density times the conditional probability of the second one's interval."""
     spread = np.sqrt((1 - rho) * (1 + rho))
 
     def log_integrand(x: Floats, rows: Indices) -> Floats:
@@ -248,7 +248,7 @@ def log_box3(lower: Floats, upper: Floats, corr: Floats) -> Floats:
 
     .. math:: P = \int_{a_1}^{b_1} \phi(x) \, P(a_2 < X_2 < b_2, a_3 < X_3 < b_3 \mid X_1 = x) \, dx
 
-    The variable that is integrated is the one least correlated with the others, for which the integrand is smoothest.
+    The feature that is integrated is the one least correlated with the others, for which the integrand is smoothest.
 
     Examples
     --------

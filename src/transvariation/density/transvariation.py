@@ -33,8 +33,8 @@ def density_transvariation_probability(
     The axes through the centre m divide space into orthants. For a sample c, tau is the probability of the box that
     begins at c and opens away from m; its maximum is the probability of the whole orthant,
 
-    .. math:: tp_f(c) = \frac{P(X \text{ beyond } c \text{ in every variable})}
-                             {P(X \text{ beyond } m \text{ on the side of } c \text{ in every variable})}.
+    .. math:: tp_f(c) = \frac{P(X \text{ beyond } c \text{ in every feature})}
+                             {P(X \text{ beyond } m \text{ on the side of } c \text{ in every feature})}.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ def density_transvariation_probability(
     Z : array-like of shape (q, p) or (q,)
         The samples to measure.
     center : array-like of shape (p,)
-        The centre m: the median of the target class, in several variables its spatial median.
+        The centre m: the median of the target class, in several features its spatial median.
     tau_max : {"integral", "half", "product"}
         ``"integral"`` divides by the probability of the orthant. ``"half"`` divides by 1/2, the univariate equation,
-        exact if m is the density's own median. ``"product"`` multiplies the univariate tp's: for independent variables.
+        exact if m is the density's own median. ``"product"`` multiplies the univariate tp's: for independent features.
     log : bool
         Return log tp, which does not underflow.
 
@@ -92,7 +92,7 @@ def density_transvariation_probability(
 
 
 def univariate_log_tp(density: Density, Z: Floats, m: Floats) -> Floats:
-    """Compute the univariate log tp of each sample in each variable, from the density's marginals: shape (q, p)."""
+    """Compute the univariate log tp of each sample in each feature, from the density's marginals: shape (q, p)."""
     q, p = Z.shape
     result = np.empty((q, p))
     for u in range(p):

@@ -5,7 +5,7 @@ open coordinate, x is strictly farther from m than c on c's side; it lies at c w
 The denominator of tp counts the same with c moved to m: strictly on c's side of m, or at m. All four counts compare the
 original values: forming X - (m - c) in floating point would lose exact ties.
 
-Each count is the number of units in a box. Along each variable, a box is an interval of places in the order of the
+Each count is the number of units in a box. Along each feature, a box is an interval of places in the order of the
 units, and it holds all of them if the coordinate is not open. `count_in_boxes` counts in any boxes with plain NumPy;
 `compiled.counting` is faster for many units and counts those beyond objects with open coordinates only.
 """
@@ -99,16 +99,16 @@ def _directions(up: Bools, down: Bools) -> tuple[Counts, Counts]:
 
 
 def count_in_boxes(order: Counts, bounds: Places, depth: int = 0) -> Counts:
-    """Count the units whose places, in the orders of all variables, lie within the bounds of each box.
+    """Count the units whose places, in the orders of all features, lie within the bounds of each box.
 
-    If at most one variable excludes any units, the number that it leaves is the count. For the other boxes many units
-    are divided into halves by one variable after the other, few are counted with bit sets. A half usually lies outside
-    the box or leaves it fewer variables: in two variables, n units and as many boxes take n log n steps.
+    If at most one feature excludes any units, the number that it leaves is the count. For the other boxes many units
+    are divided into halves by one feature after the other, few are counted with bit sets. A half usually lies outside
+    the box or leaves it fewer features: in two features, n units and as many boxes take n log n steps.
 
     Parameters
     ----------
     order : ndarray of shape (p, n)
-        The units in the order of each variable.
+        The units in the order of each feature.
     bounds : ndarray of shape (2, p, q)
         The first place in each box, and the first place after it.
     depth : int
@@ -146,9 +146,9 @@ def count_in_boxes(order: Counts, bounds: Places, depth: int = 0) -> Counts:
 
 
 def _count_with_sets(order: Counts, bounds: Places) -> Counts:
-    """Count with bit sets: the units at the first k places of a variable, for each k.
+    """Count with bit sets: the units at the first k places of a feature, for each k.
 
-    The units within two bounds are the difference of two sets, those in a box the intersection over all variables.
+    The units within two bounds are the difference of two sets, those in a box the intersection over all features.
     """
     p, n = order.shape
     number = np.empty(order[0].max() + 1, dtype=np.int64)

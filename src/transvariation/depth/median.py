@@ -31,7 +31,7 @@ _MAX_PASSES = 200  # never needed; a bound for every loop
 def spatial_median(X: ArrayLike) -> Floats:
     r"""Compute the spatial median of the rows of X: the point m that minimises :math:`\sum_i \lVert x_i - m \rVert`.
 
-    If the minimum is at a data point, exactly that point is returned. With one variable, and on the line of a collinear
+    If the minimum is at a data point, exactly that point is returned. With one feature, and on the line of a collinear
     sample, it is the median: of an even number of points, the midpoint of the two central ones.
 
     Parameters
@@ -87,7 +87,7 @@ def _median_on_line(X: Floats) -> Floats:
 
 
 def _in_span(X: Floats) -> Floats:
-    """Compute the median of fewer rows than variables in coordinates of their span, of which there are few."""
+    """Compute the median of fewer rows than features in coordinates of their span, of which there are few."""
     distinct, which = np.unique(X - np.median(X, axis=0), axis=0, return_inverse=True)
     coordinates = np.asarray(np.linalg.qr(distinct.T, mode="r")).T[which.ravel()]
     distance = np.linalg.norm(coordinates - spatial_median_of_rows(coordinates), axis=1)

@@ -25,7 +25,7 @@ def transvariation_probability(
     r"""Compute tp of each row of `Z` with respect to the target sample `X`.
 
     For a sample c and a centre m, tau is the share of target units that lie beyond c as seen from m, in every
-    variable at once; units exactly at c count one half. tp is tau divided by its maximum,
+    feature at once; units exactly at c count one half. tp is tau divided by its maximum,
 
     .. math:: tp(c) = \frac{s_X + s'_X / 2}{s_Y + s'_Y / 2},
 
@@ -39,15 +39,15 @@ def transvariation_probability(
     Z : array-like of shape (q, p) or (q,)
         The samples whose tp is computed.
     center : array-like of shape (p,), optional
-        The centre m. By default the spatial median of `X`; with one variable or ``tau_max="product"``, the median of
-        each variable.
+        The centre m. By default the spatial median of `X`; with one feature or ``tau_max="product"``, the median of
+        each feature.
     tau_max : {"count", "half", "product"}
         The maximum of tau. ``"count"`` counts it on the data shifted to the centre, as in the multivariate equation.
         ``"half"`` fixes it to 1/2, as in the univariate equation. ``"product"`` multiplies univariate tp's, which suits
-        independent variables.
+        independent features.
     ties : {"proper", "literal"}
-        How to treat a variable in which c equals m exactly. ``"proper"`` ignores it, and tp is 1 if all variables are
-        ignored; tp always lies in [0, 1]. ``"literal"`` follows the printed equation, where such a variable makes every
+        How to treat a feature in which c equals m exactly. ``"proper"`` ignores it, and tp is 1 if all features are
+        ignored; tp always lies in [0, 1]. ``"literal"`` follows the printed equation, where such a feature makes every
         product zero; tp may then exceed 1, and is infinite where units are at c but none at m.
 
     Returns
@@ -101,7 +101,7 @@ def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floa
 
 
 def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> Floats:
-    """Divide tau by its maximum, given the counts among n units in p variables."""
+    """Divide tau by its maximum, given the counts among n units in p features."""
     beyond, at, side, centre, n_open = counts
     if ties == "literal":
         # A coordinate in which c equals m makes every product zero: no unit is strictly beyond or on a side.

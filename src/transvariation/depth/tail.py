@@ -50,7 +50,7 @@ def tail_transvariation_probability(
 
     See Also
     --------
-    transvariation.transvariation_probability : The measure in several variables.
+    transvariation.transvariation_probability : The measure in several features.
     transvariation.NeighborTOCC : The classifier that uses it.
 
     Examples

@@ -1,4 +1,4 @@
-"""Variable selection: VIP, VarSel, and the stability of a selection."""
+"""Feature selection: VIP, VarSel, and the stability of a selection."""
 
 from transvariation.feature_selection.stability import selection_stability
 from transvariation.feature_selection.varsel import VarSel

@@ -1,4 +1,4 @@
-"""Fit selectors of variables to target samples only."""
+"""Fit selectors of features to target samples only."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from transvariation.validation import check_magnitude
 
 
 class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
-    """Select variables of the target samples; a subclass implements `_select`, which sets `selected_`."""
+    """Select features of the target samples; a subclass implements `_select`, which sets `selected_`."""
 
     selected_: Indices
 
     @abstractmethod
     def _select(self, X: Floats) -> None:
-        """Select variables of validated samples."""
+        """Select features of validated samples."""
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Select variables of the target samples.
+        """Select features of the target samples.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Would the same variables be chosen again? A selection repeated over seeds or over bootstrap samples."""
+"""Would the same features be chosen again? A selection repeated over seeds or over bootstrap samples."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RESAMPLINGS = ("seeds", "bootstrap")
 
 @dataclass(frozen=True)
 class SelectionStability:
-    """How often each variable, and each set of variables, was chosen.
+    """How often each feature, and each set of features, was chosen.
 
     Attributes
     ----------
     frequency : DataFrame
-        One row per variable: ``chosen`` (how many times), ``share`` of the repetitions that came to a selection.
+        One row per feature: ``chosen`` (how many times), ``share`` of the repetitions that came to a selection.
     sets : DataFrame
-        One row per set of variables that was chosen at least once: ``variables``, ``chosen``, ``share``; the most
+        One row per set of features that was chosen at least once: ``variables``, ``chosen``, ``share``; the most
         frequent first.
     n_repeats : int
         How many repetitions there were.
@@ -47,7 +47,7 @@ def selection_stability(
     rng: np.random.Generator | int | None = None,
     n_jobs: int | None = None,
 ) -> SelectionStability:
-    """Repeat a selection of variables and count what is chosen.
+    """Repeat a selection of features and count what is chosen.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def selection_stability(
 
     See Also
     --------
-    transvariation.VIPSelector : Select variables by projections.
-    transvariation.VarSel : Select variables by mixtures.
+    transvariation.VIPSelector : Select features by projections.
+    transvariation.VarSel : Select features by mixtures.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Variable selection by Gaussian mixtures: does a variable add more than its regression on those already chosen?
+"""Feature selection by Gaussian mixtures: does a feature add more than its regression on those already chosen?
 
 The paper selects by an algorithm named varSel whose description we could not find. This is a stand-in for it: forward
-selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
+selection in the manner of Raftery and Dean, which chooses the same two features on the glass data.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from transvariation.validation import check_count
 
 
 def repeated_share(X: Floats) -> Floats:
-    """Compute for each variable the share of samples that have its most frequent value.
+    """Compute for each feature the share of samples that have its most frequent value.
 
     Examples
     --------
@@ -52,16 +52,16 @@ def regression_bic(y: Floats, X: Floats) -> float:
 
 
 class VarSel(TargetSelector):
-    r"""Select variables one by one by what they add to a Gaussian mixture of the target.
+    r"""Select features one by one by what they add to a Gaussian mixture of the target.
 
-    With S the variables selected so far, a candidate u has the BIC difference
+    With S the features selected so far, a candidate u has the BIC difference
 
     .. math:: BIC_\mathrm{mixture}(S, u) - [BIC_\mathrm{mixture}(S) + BIC_\mathrm{regression}(u \mid S)],
 
     the evidence that u takes part in the structure of the target against its being a linear function of S plus noise.
-    The candidate with the largest difference is taken. For the first variable the regression is a normal distribution.
+    The candidate with the largest difference is taken. For the first feature the regression is a normal distribution.
 
-    Variables in which one value dominates, such as a trace element that is mostly not detected, have no sensible
+    Features in which one value dominates, such as a trace element that is mostly not detected, have no sensible
     Gaussian mixture (a component collapses onto that value, and the evidence is unbounded). They are set aside by a
     criterion independent of the BIC: see `max_repeated`.
 
@@ -72,7 +72,7 @@ class VarSel(TargetSelector):
     n_features_to_select : int or None, default=2
         None goes on until no candidate has a positive difference.
     max_repeated : float in (0, 1], default=0.5
-        Set a variable aside if more than this share of the samples have the same value in it.
+        Set a feature aside if more than this share of the samples have the same value in it.
     mixture : estimator, default=None
         What is fitted: a :class:`GaussianMixtureBIC`, by default as it comes, with ``random_state=0``: beyond 1000
         samples its search draws a subsample.
@@ -82,19 +82,19 @@ class VarSel(TargetSelector):
     Attributes
     ----------
     bic_differences_ : DataFrame
-        One row per step, one column per variable; NaN for variables already selected or set aside, minus infinity
+        One row per step, one column per feature; NaN for features already selected or set aside, minus infinity
         for those that repeat the selected ones exactly.
     selected_ : ndarray of int
         Column numbers, in the order of selection.
     set_aside_ : ndarray of str
-        The names of the variables set aside (x0, x1, ... if the training data have none).
+        The names of the features set aside (x0, x1, ... if the training data have none).
     repeated_share_ : ndarray of shape (p,)
-        The share of the most frequent value of each variable.
+        The share of the most frequent value of each feature.
 
     See Also
     --------
-    transvariation.VIPSelector : Select variables by projections.
-    transvariation.selection_stability : How often each variable is selected.
+    transvariation.VIPSelector : Select features by projections.
+    transvariation.selection_stability : How often each feature is selected.
 
     References
     ----------
@@ -145,7 +145,7 @@ class VarSel(TargetSelector):
 
     @property
     def bic_differences_(self) -> pd.DataFrame:
-        """BIC differences, one row per step and one column per variable."""
+        """BIC differences, one row per step and one column per feature."""
         check_is_fitted(self)
         steps = pd.RangeIndex(1, len(self._steps) + 1, name="step")
         return pd.DataFrame(self._steps, index=steps, columns=pd.Index(self._names, name="variable"))
@@ -175,7 +175,7 @@ class VarSel(TargetSelector):
         return steps
 
     def _evidence(self, X: Floats, taken: list[int], u: int, current: float) -> tuple[float, float]:
-        """Compute the BIC of the mixture with variable u, and its difference from regressing u on the others."""
+        """Compute the BIC of the mixture with feature u, and its difference from regressing u on the others."""
         regression = regression_bic(X[:, u], X[:, taken])
         if np.isinf(regression):
             return -np.inf, -np.inf

@@ -1,4 +1,4 @@
-"""Variable importance in projection (VIP): how much compact projections use each variable, and selection by it."""
+"""Variable importance in projection (VIP): how much compact projections use each feature, and selection by it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from transvariation.validation import check_count
 
 
 def importance_coefficients(matrices: ArrayLike, std: ArrayLike) -> Floats:
-    r"""Compute the Importance Coefficient CI of every variable in every projection.
+    r"""Compute the Importance Coefficient CI of every feature in every projection.
 
     .. math:: CI_{ui} = \sum_{q=1}^{d} \frac{|a_{uqi}| s_u}{\sqrt{\sum_z (a_{zqi} s_z)^2}}
 
-    The paper prints the sum in the denominator with the index of the variable itself, so that :math:`s_u` cancels;
-    this is the form of Montanari and Lizzani, where it runs over all variables.
+    The paper prints the sum in the denominator with the index of the feature itself, so that :math:`s_u` cancels;
+    this is the form of Montanari and Lizzani, where it runs over all features.
 
     Parameters
     ----------
     matrices : array-like of shape (n_projections, p, d)
     std : array-like of shape (p,)
-        The standard deviation of each variable. A constant variable has CI = 0.
+        The standard deviation of each feature. A constant feature has CI = 0.
 
     Returns
     -------
@@ -47,15 +47,15 @@ def importance_coefficients(matrices: ArrayLike, std: ArrayLike) -> Floats:
 
 
 def rank_variables(vip: Floats, X: Floats, kappa: float | None, n_wanted: int) -> list[int]:
-    r"""Order variables by importance, passing over those too correlated with the ones already taken.
+    r"""Order features by importance, passing over those too correlated with the ones already taken.
 
-    A candidate is passed over when its absolute correlation with the variables taken before, averaged over them,
-    exceeds `kappa`, or when it does not vary. Of equally important variables the first comes first.
+    A candidate is passed over when its absolute correlation with the features taken before, averaged over them,
+    exceeds `kappa`, or when it does not vary. Of equally important features the first comes first.
 
     Returns
     -------
     list of int
-        Up to `n_wanted` variables, the most important first; fewer if the others were all passed over.
+        Up to `n_wanted` features, the most important first; fewer if the others were all passed over.
     """
     order = np.argsort(-vip, kind="stable")
     if kappa is None:
@@ -80,10 +80,10 @@ def unit_columns(X: Floats) -> Floats:
 
 
 class VIPSelector(TargetSelector):
-    """Select the variables that compact random projections of the target use most.
+    """Select the features that compact random projections of the target use most.
 
-    VIP is the median over projections of the Importance Coefficient. Highly correlated variables have about the same
-    VIP; with `kappa` a variable is skipped if it repeats, on average, the variables already selected
+    VIP is the median over projections of the Importance Coefficient. Highly correlated features have about the same
+    VIP; with `kappa` a feature is skipped if it repeats, on average, the features already selected
     (kappa-VIP).
 
     Parameters
@@ -91,7 +91,7 @@ class VIPSelector(TargetSelector):
     n_features_to_select : int, default=2
         Number of features to select.
     kappa : float in [0, 1] or None, default=None
-        The largest mean absolute correlation with the variables taken before. The paper advises 0.4 to 0.7, the lower
+        The largest mean absolute correlation with the features taken before. The paper advises 0.4 to 0.7, the lower
         the stronger the correlations are. None selects by VIP only.
     n_projections : int, default=101
         Number of projections.
@@ -111,14 +111,14 @@ class VIPSelector(TargetSelector):
     ci_ : ndarray of shape (n_projections, p)
         The Importance Coefficients that VIP is the median of: its spread.
     ranking_ : ndarray of shape (p,)
-        1 for the most important variable, by VIP only.
+        1 for the most important feature, by VIP only.
     selected_ : ndarray of shape (n_features_to_select,)
-        Column numbers of the selected variables, in the order in which they were taken.
+        Column numbers of the selected features, in the order in which they were taken.
 
     See Also
     --------
-    transvariation.VarSel : Select variables by mixtures.
-    transvariation.selection_stability : How often each variable is selected.
+    transvariation.VarSel : Select features by mixtures.
+    transvariation.selection_stability : How often each feature is selected.
 
     Examples
     --------

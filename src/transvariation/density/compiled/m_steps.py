@@ -1,6 +1,6 @@
 """M-steps of the covariance models, compiled by numba; see `covariance_models` for the method.
 
-Functions take the number of variables p as their first argument: a constant lets the compiler unroll the loops. Of
+Functions take the number of features p as their first argument: a constant lets the compiler unroll the loops. Of
 symmetric matrices they use the lower triangles.
 """
 

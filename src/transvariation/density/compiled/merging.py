@@ -113,7 +113,7 @@ def _merge(p, mean, N, alpha):
 
 @compiled()
 def _merge_in_plane(mean, N, alpha):
-    """Merge clusters in two variables: the constant lets the compiler unroll the loops over variables."""
+    """Merge clusters in two features: the constant lets the compiler unroll the loops over features."""
     return _merge(2, mean, N, alpha)
 
 

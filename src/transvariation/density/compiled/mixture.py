@@ -287,13 +287,13 @@ def _fit_each(p, blocks, labels, starts, models, first, tol, max_iter, floor, le
 
 @compiled()
 def _fit_plane(*arguments):
-    """Fit several mixtures in two variables: the constant lets the compiler unroll the loops over variables."""
+    """Fit several mixtures in two features: the constant lets the compiler unroll the loops over features."""
     _fit_each(2, *arguments)
 
 
 @compiled()
 def _fit_space(blocks, *arguments):
-    """Fit several mixtures in any number of variables."""
+    """Fit several mixtures in any number of features."""
     _fit_each(blocks.shape[1], blocks, *arguments)
 
 

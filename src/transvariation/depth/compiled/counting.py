@@ -1,8 +1,8 @@
 """Count, for every object, the units beyond it as seen from the centre.
 
-The rows of each orthant about the centre are mirrored so that beyond means greater in every variable. Within an orthant
+The rows of each orthant about the centre are mirrored so that beyond means greater in every feature. Within an orthant
 that is reduced to permutations without ties: a unit lies beyond an object exactly if it comes before it in the order of
-every variable. One kernel counts this for two variables (n log n), one for three (n log^2 n), one for more (n^2 / 64).
+every feature. One kernel counts this for two features (n log n), one for three (n log^2 n), one for more (n^2 / 64).
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def count_beyond(X, m, Z, same):
 
 
 def _count_by_order(A, C, same):
-    """Count the rows of A before each row of C in the orders of all variables; whether first values repeat."""
+    """Count the rows of A before each row of C in the orders of all features; whether first values repeat."""
     columns = np.ascontiguousarray(A.T if same else np.concatenate([A, C]).T)
     sequence, orders, ties = _permutations(columns)
     unit, count, out = (sequence < len(A)).view(np.uint8), np.zeros(len(sequence), np.int32), np.empty_like(sequence)
@@ -55,10 +55,10 @@ def _count_by_order(A, C, same):
 
 
 def _permutations(columns):
-    """List the items in sequence; per further variable, greatest first, their places in it; whether values repeat.
+    """List the items in sequence; per further feature, greatest first, their places in it; whether values repeat.
 
-    The sequence orders items by the first variable, greatest first, those of equal value with rising second value.
-    Every other variable orders them greatest first, those of equal value from the end of the sequence to its beginning.
+    The sequence orders items by the first feature, greatest first, those of equal value with rising second value.
+    Every other feature orders them greatest first, those of equal value from the end of the sequence to its beginning.
     So equal values never count as greater.
     """
     rising, ties = _order(columns[0])
@@ -160,7 +160,7 @@ def _popcount(x):
 
 @compiled
 def _count_two(order, unit, count):
-    """Go through the order of the second variable and count the units so far that are earlier in the sequence."""
+    """Go through the order of the second feature and count the units so far that are earlier in the sequence."""
     bits, lanes, top = _new_set(len(order))
     for s in range(len(order)):
         t = order[s]
@@ -171,7 +171,7 @@ def _count_two(order, unit, count):
 
 @compiled
 def _count_three(second, third, unit, count):
-    """Divide the sequence, and count for each half of a stretch on its next half as in two variables."""
+    """Divide the sequence, and count for each half of a stretch on its next half as in two features."""
     n = len(second)
     rank2, rank3 = np.empty(n, np.int16), np.empty(n, np.int16)  # narrow numbers: many comparisons at once
     _rank_within(second, _STRETCH_BITS, rank2)
@@ -231,7 +231,7 @@ def _first_half_on_second(second, third, unit, level, local, items, count):
 
 @compiled
 def _count_many(orders, unit, count):
-    """Intersect, per block of units in the sequence, the sets of the units beyond in each further variable."""
+    """Intersect, per block of units in the sequence, the sets of the units beyond in each further feature."""
     q, n = orders.shape
     sets, rank = np.zeros((q, _BLOCK_UNITS + 1, _BLOCK_WORDS), np.uint64), np.empty((n, q), np.int32)
     number = np.empty(n, np.int32)  # the bit of a unit: its place among the units of the block
