@@ -92,13 +92,15 @@ class ExchangeabilityDisplay:
         shown = sorted(smallest, key=lambda name: smallest[name])[:_FEATURES_SHOWN]
         self.ax_ = ax = given_or_new(ax, 1.6 + 0.28 * len(shown))
         self.figure_ = ax.figure
-        for k, kind in enumerate(dict.fromkeys(test.test for test in self.result.tests)):
+        kinds = list(dict.fromkeys(test.test for test in self.result.tests))
+        for k, kind in enumerate(kinds):
             own = [
                 test for test in self.result.tests if test.test == kind and (test.feature or "all together") in shown
             ]
             p = np.maximum([self.result.adjusted(test) for test in own], _SMALLEST_P)
-            rows = [shown.index(test.feature or "all together") for test in own]
-            ax.scatter(p, rows, marker="osD^"[k % 4], color=CYCLE[k % len(CYCLE)], s=28, label=kind, zorder=2)
+            beside = 0.75 * (k - (len(kinds) - 1) / 2) / len(kinds)  # so that equal p-values do not hide each other
+            rows = [shown.index(test.feature or "all together") + beside for test in own]
+            ax.scatter(p, rows, marker="osD^"[k % 4], color=CYCLE[k % len(CYCLE)], s=22, label=kind, zorder=2)
         ax.axvline(self.level, label=f"level {self.level:g}", **THRESHOLD)
         ax.set(xscale="log", xlabel="p-value, adjusted for all tests", ylim=(len(shown) - 0.5, -0.5))
         ax.set_yticks(range(len(shown)), shown)
