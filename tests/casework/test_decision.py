@@ -90,6 +90,13 @@ def test_a_fragment_is_excluded_by_its_own_basis(p, accepted):
     assert [each.kind for each in found.disagreements] == ([] if accepted else ["background"])
 
 
+@pytest.mark.parametrize(("control", "against"), [(4, []), (8, []), (9, ["control"]), (12, ["control"])])
+def test_too_few_units_disagree_with_nothing(control, against):
+    found = conclude(_evidence({"control": 0.3, "background": 0.01}), _model(control=control, background=40), None)
+    assert (found.accepted, found.basis) == (False, "background")
+    assert [each.kind for each in found.disagreements] == against
+
+
 def test_evidence_that_points_the_other_way_is_listed():
     found = conclude(_evidence({"control": 0.01}, match=True, log10_lr={"s": 1.5}), _model(control=50), None)
     assert [(each.kind, each.accepted, each.value) for each in found.disagreements] == [
