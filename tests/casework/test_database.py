@@ -76,6 +76,13 @@ def test_two_tables_become_one_if_their_variables_and_units_agree():
     assert [each["rows"] for each in database.tables] == [120, 120]
     with pytest.raises(CaseError, match="lacks Al"):
         build([table[:120], table[120:].drop(columns="Al")])
+    with pytest.raises(CaseError, match="lacks Al"):
+        build([table[:120].drop(columns="Al"), table[120:]])
+    fewer = build([table[:120], table[120:].drop(columns="Al")], features=["Mg"])
+    assert fewer.variables == ("Mg",)
+    np.testing.assert_array_equal(fewer.frame["Mg"], table["Mg"])
+    with pytest.raises(CaseError, match="has no variable Sr"):
+        build(table, features=["Sr"])
     thousand = table[120:].assign(Mg=lambda t: 1000 * t["Mg"])
     assert [(f.check, f.variables) for f in build([table[:120], thousand]).check() if f.check == "units"] == [
         ("units", ("Mg",))

@@ -105,6 +105,7 @@ class Database:
         tables: Any,
         *,
         name: str = "database",
+        features: Sequence[str] | None = None,
         stratum_column: str | None = None,
         logged: bool = False,
         settings: TableSettings | None = None,
@@ -118,6 +119,8 @@ class Database:
             Each with a column that names the source of a row. Sources of the same name in two tables are one source.
         name : str, default="database"
             What outputs call the database.
+        features : sequence of str, optional
+            The variables to use, by default all; needed where the tables have different ones.
         stratum_column : str, optional
             The column that names what several sources share, such as their maker or batch.
         logged : bool, default=False
@@ -144,11 +147,12 @@ class Database:
         read = [_read(each, how, stratum_column) for each in ([tables] if single else tables)]
         if not read:
             raise CaseError("no-tables")
-        first, _ = read[0]
-        for table, _ in read[1:]:
-            _check_alike(first, table)
-        frame = pd.concat([part for _, part in read], ignore_index=True)
-        provenance = tuple({"name": table.name, "rows": len(table), "sha256": table.sha256} for table, _ in read)
+        first = _with_variables(read[0][0], features)
+        tables = [first, *(_alike(first, table, features) for table, _ in read[1:])]
+        parts = [pd.DataFrame(dict(zip(table.features, table.X.T, strict=True))) for table in tables]
+        labels = pd.concat([labels for _, labels in read], ignore_index=True)
+        frame = pd.concat([labels, pd.concat(parts, ignore_index=True)], axis=1)
+        provenance = tuple({"name": table.name, "rows": len(table), "sha256": table.sha256} for table in tables)
         return cls(frame, name=name, about=about, units=dict(first.units), logged=logged, tables=provenance)
 
     @property
@@ -459,15 +463,29 @@ def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[
         roles |= others | {stratum_column: "source"}
         own = read_table(source, missing="keep", settings=how, source_column=stratum_column, roles=roles)
         columns["stratum"] = own.source
-    return table, pd.DataFrame(columns | dict(zip(table.features, table.X.T, strict=True)))
+    return table, pd.DataFrame(columns)
 
 
-def _check_alike(first: Table, table: Table) -> None:
-    if lacking := [name for name in first.features if name not in table.features]:
-        raise CaseError("database-menu", remedy="features", table=table.name, lacking=lacking, first=first.name)
+def _with_variables(table: Table, features: Sequence[str] | None) -> Table:
+    if features is None:
+        return table
+    found = table.lookup(features)
+    if lacking := [name for name in features if name not in found]:
+        raise CaseError("lacks-variables", table=table.name, lacking=lacking, there=list(table.features))
+    return table.select(found)
+
+
+def _alike(first: Table, table: Table, features: Sequence[str] | None) -> Table:
+    """Select the variables of the first table, which must have the same units."""
+    if features is None:
+        for one, other in ((first, table), (table, first)):
+            if lacking := [name for name in one.features if name not in other.lookup(one.features)]:
+                raise CaseError("database-menu", remedy="features", table=other.name, lacking=lacking, first=one.name)
+    table = _with_variables(table, first.features)
     units = {name: (first.units.get(name), table.units.get(name)) for name in first.features}
     if apart := [name for name, (a, b) in units.items() if a and b and a != b]:
         raise CaseError("database-units", first=first.name, table=table.name, variables=apart)
+    return table
 
 
 def _counts(sizes: "pd.Series[int]") -> str:

@@ -19,6 +19,7 @@ from transvariation.cli.options import (
     GroupedCommand,
     check_files,
     overwrite_option,
+    parse_names,
     say,
     settings_of,
     settings_options,
@@ -43,6 +44,12 @@ def database() -> None:
 @click.option("--instrument", default="", help="What they were measured with.")
 @click.option("--dates", default="", help="When they were measured.")
 @click.option("--quality-control", default="", help="The quality-control glass and its results.")
+@click.option(
+    "--features",
+    callback=parse_names,
+    metavar="NAMES",
+    help="The variables to use, separated by commas; by default all, which the tables must share.",
+)
 @click.option("--stratum-column", help="The column that names what sources share, such as their maker or batch.")
 @click.option("--logged", is_flag=True, help="The tables hold logarithms (base 10).")
 @overwrite_option
@@ -50,7 +57,7 @@ def build(files: tuple[Path, ...], out: Path, overwrite: bool, **options: Any) -
     """Read FILES into one checked database."""
     from transvariation.casework import Database
 
-    about = {key: options.pop(key) for key in (*_ABOUT, "stratum_column", "logged")}
+    about = {key: options.pop(key) for key in (*_ABOUT, "features", "stratum_column", "logged")}
     about["name"] = options.pop("name") or out.stem
     with usage_errors():
         check_files([out, out.with_suffix(".json")], files, overwrite)

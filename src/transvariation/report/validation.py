@@ -62,7 +62,7 @@ def validation_document(result: ValidationResult) -> Document:
         sections = [
             _purpose(result),
             _conclusion(result),
-            *(_design(each) for each in result.designs),
+            *(_design(each, new_page=each is result.designs[0]) for each in result.designs),
             *([_stability(result)] if result.stability or len(result.learning) > 1 else []),
             _data(result),
             _method(result),
@@ -153,9 +153,9 @@ def _measured(verdict: Verdict) -> str:
     return f"{100 * round(verdict.measured, 9):.2g}% ({100 * verdict.low:.2g} to {100 * verdict.high:.2g}%)"
 
 
-def _design(each: DesignResult) -> Section:
+def _design(each: DesignResult, new_page: bool) -> Section:
     known, replicates = each.design.split("x")
-    section = Section(f"Design {each.design}").text(
+    section = Section(f"Design {each.design}", new_page=new_page).text(
         f"Known: {plural(int(known), 'fragment')} with {plural(int(replicates), 'measurement')} each. Questioned: one "
         f"fragment with {plural(int(replicates), 'measurement')}. "
         f"{each.n_same:,} comparisons of the same source and {each.n_different:,} of different sources, from "
@@ -166,10 +166,7 @@ def _design(each: DesignResult) -> Section:
             f"ASTM E2927 asks for {MIN_MEASUREMENTS} measurements of the known. With {n}, the 4 s interval is not the "
             "standard's criterion."
         )
-    caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
-    if any(rates.same_stratum for several in each.rates.values() for rates in several):
-        caption += " Diamonds: sources of one stratum, at least half of the comparisons of different sources."
-    section.figure(rates_figure(each), caption)
+    section.figure(rates_figure(each), rates_caption(each))
     if own := each.ratios.get("transvariation"):
         section.figure(draw_performance(own), "Likelihood ratios on sources that were left out.")
         section.table(_ratio_table(each), "Likelihood ratios. Cllr: 0 is perfect, 1 is without information.")
@@ -179,6 +176,18 @@ def _design(each: DesignResult) -> Section:
             f"{MIN_SOURCES_FOR_RATIOS} sources remain when some are left out."
         )
     return section.table(rate_table(each), "Error rates, with 95% intervals by source.")
+
+
+def rates_caption(each: DesignResult) -> str:
+    """Describe the figure of the error rates."""
+    caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
+    if _has_strata(each):
+        caption += " Diamonds: sources of one stratum, at least half of the comparisons of different sources."
+    return caption
+
+
+def _has_strata(each: DesignResult) -> bool:
+    return any(rates.same_stratum for several in each.rates.values() for rates in several)
 
 
 def rates_figure(each: DesignResult) -> Figure:
@@ -223,7 +232,7 @@ def rate_table(each: DesignResult) -> pd.DataFrame:
                 "false exclusion": format_rate(rates.false_exclusion),
                 "false inclusion": format_rate(rates.false_inclusion),
             }
-            if any(r.same_stratum for several in each.rates.values() for r in several):
+            if _has_strata(each):
                 within = rates.same_stratum
                 row["false inclusion, same stratum"] = "–" if within is None else format_rate(within)
             rows.append(row)
