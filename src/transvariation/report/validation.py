@@ -166,7 +166,10 @@ def _design(each: DesignResult, new_page: bool) -> Section:
             f"ASTM E2927 asks for {MIN_MEASUREMENTS} measurements of the known. With {n}, the 4 s interval is not the "
             "standard's criterion."
         )
-    section.figure(rates_figure(each), rates_caption(each))
+    caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
+    if _has_strata(each):
+        caption += " Diamonds: sources of one stratum, at least half of the comparisons of different sources."
+    section.figure(rates_figure(each), caption)
     if own := each.ratios.get("transvariation"):
         section.figure(draw_performance(own), "Likelihood ratios on sources that were left out.")
         section.table(_ratio_table(each), "Likelihood ratios. Cllr: 0 is perfect, 1 is without information.")
@@ -176,14 +179,6 @@ def _design(each: DesignResult, new_page: bool) -> Section:
             f"{MIN_SOURCES_FOR_RATIOS} sources remain when some are left out."
         )
     return section.table(rate_table(each), "Error rates, with 95% intervals by source.")
-
-
-def rates_caption(each: DesignResult) -> str:
-    """Describe the figure of the error rates."""
-    caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
-    if _has_strata(each):
-        caption += " Diamonds: sources of one stratum, at least half of the comparisons of different sources."
-    return caption
 
 
 def _has_strata(each: DesignResult) -> bool:
