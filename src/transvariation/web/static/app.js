@@ -1,11 +1,10 @@
 // Entry point: judge the case and poll its state; show it again after a reload.
 
-import { $, ask, open, remember, remembered, sensitivity, showProblems, working } from "./base.js";
+import { $, ask, open, polled, remember, remembered, sensitivity, showProblems, working } from "./base.js";
 import { showCase } from "./case.js";
 import { caseSettings, collapseSteps, showAgain } from "./tables.js";
 import { chosenVariables } from "./variables.js";
 
-const POLL = 200; // milliseconds
 const pathOf = (name) => `/api/cases/${name}`;
 
 $("judge").addEventListener("click", async () => {
@@ -24,15 +23,12 @@ $("judge").addEventListener("click", async () => {
 
 // Poll the state of a case until it is judged, and show it; other tables cancel it.
 async function follow(mine, first) {
-  let answer = first;
-  while (answer.state === "running" && open.case === mine) {
+  const answer = await polled(mine, first, (done, words) => {
     const bar = $("working").querySelector("progress");
-    if (answer.done === null) bar.removeAttribute("value"); // it moves back and forth
-    else bar.value = answer.done;
-    $("elapsed").textContent = `${answer.step}, ${Math.round(answer.seconds)} s`;
-    await new Promise((resolve) => setTimeout(resolve, POLL));
-    answer = await ask(pathOf(mine));
-  }
+    if (done === null) bar.removeAttribute("value"); // it moves back and forth
+    else bar.value = done;
+    $("elapsed").textContent = words;
+  }, () => open.case === mine);
   if (open.case !== mine) return ask(`${pathOf(mine)}/cancel`, { method: "POST" });
   working(false);
   $("judged").textContent = answer.state === "cancelled" ? "Cancelled. The tables are still loaded." : "";

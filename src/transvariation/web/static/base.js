@@ -7,6 +7,7 @@ const csrf = document.querySelector("meta[name=csrf]").content;
 // number) whose evidence is shown.
 export const open = { case: null, reading: {}, view: null, chosen: null };
 const STORED = "transvariation-case";
+const POLL = 200; // milliseconds
 
 // A reloaded page shows the same case again; another tab has its own.
 export function remember(name) {
@@ -108,6 +109,26 @@ export async function ask(path, options = {}) {
   } catch {
     return { problems: [{ message: "The program no longer responds. Start it again and open the new address." }] };
   }
+}
+
+// Ask for the state of a job until it is done, and show how far it is; end when it is no longer wanted.
+export async function polled(name, first, show, wanted = () => true) {
+  let answer = first;
+  while (answer.state === "running" && wanted()) {
+    show(answer.done, `${answer.step}, ${Math.round(answer.seconds)} s`);
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+    answer = await ask(`/api/cases/${name}`);
+  }
+  return answer;
+}
+
+// Ask for a view of the result at the present sensitivity; null if it is no longer wanted when it comes, or has problems.
+export async function askView(name, parameters = {}) {
+  const mine = open.case, share = sensitivity();
+  const found = await ask(`/api/cases/${mine}/${name}?${new URLSearchParams({ ...parameters, sensitivity: share })}`);
+  if (open.case !== mine || sensitivity() !== share) return null;
+  showProblems($("conclusion-problems"), found.problems);
+  return found.problems ? null : found;
 }
 
 // The texts of the page that differ between vocabularies, as they are for a case and for samples.

@@ -1,6 +1,6 @@
 // Steps 3 and 4: the conclusions at a sensitivity, as the server states them, and the files to save.
 
-import { $, ask, make, open, sensitivity, showProblems, speak, waiting } from "./base.js";
+import { $, askView, make, open, sensitivity, showProblems, speak, waiting } from "./base.js";
 import { drawFigures, drawOverview } from "./figures.js";
 import { drawPlane, resetPlane } from "./plane.js";
 import { showReasons } from "./reasons.js";
@@ -54,13 +54,11 @@ function drawMatrix(matrix) {
   $("source").value = matrix.source;
 }
 
-const source = () => (open.view?.matrix ? `&source=${$("source").value}` : "");
+const source = () => (open.view?.matrix ? { source: $("source").value } : {});
 
 $("source").addEventListener("change", async () => {
-  const mine = open.case, view = await ask(`/api/cases/${mine}/view?sensitivity=${sensitivity()}${source()}`);
-  if (open.case !== mine) return;
-  showProblems($("conclusion-problems"), view.problems);
-  if (view.problems) return;
+  const view = await askView("view", source());
+  if (!view) return;
   Object.assign(open, { view, chosen: null });
   if (!view.spectral) resetPlane(choose);
   refresh();
@@ -84,11 +82,8 @@ $("sensitivity").addEventListener("input", () => {
   label();
   clearTimeout(timer);
   timer = setTimeout(async () => {
-    const mine = open.case, asked = sensitivity();
-    const view = await ask(`/api/cases/${mine}/view?sensitivity=${asked}${source()}`);
-    if (open.case !== mine || sensitivity() !== asked) return; // it has moved on
-    showProblems($("conclusion-problems"), view.problems);
-    if (view.problems) return;
+    const view = await askView("view", source());
+    if (!view) return;
     open.view = view;
     refresh();
   }, WAIT);

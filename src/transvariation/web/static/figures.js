@@ -1,21 +1,12 @@
 // Figures of a judged case that the server computes: spectra over the control's band, acceptance, extremes and error plots.
 
-import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
+import { $, askView, make, open } from "./base.js";
 import { source } from "./sections.js";
 import { drawSpectra } from "./spectra.js";
 
-// Ask for a view at the present sensitivity; null if it is no longer wanted when it comes.
-async function view(name, parameters = {}) {
-  const mine = open.case, share = sensitivity();
-  const found = await ask(`/api/cases/${mine}/${name}?${new URLSearchParams({ ...parameters, sensitivity: share })}`);
-  if (open.case !== mine || sensitivity() !== share) return null;
-  showProblems($("conclusion-problems"), found.problems);
-  return found.problems ? null : found;
-}
-
 export async function drawOverview() {
   if (!open.view.spectral) return;
-  const found = await view("spectra");
+  const found = await askView("spectra");
   if (!found) return;
   drawSpectra($("overview"), found);
   $("drawn").textContent = found.drawn;
@@ -29,7 +20,7 @@ export async function drawFigures() {
   if (!$("figures").open) return;
   for (const old of $("drawings").children) if (!kinds.includes(old.id)) old.remove();
   for (const kind of kinds) {
-    const found = await view("figure", { kind });
+    const found = await askView("figure", { kind });
     if (!found) return;
     const link = make("a", { href: source(found.svg), download: `${open.view.name}-${kind}.svg` }, "Save this figure (SVG)");
     const box = make("figure", { id: kind }, make("img", { src: source(found.svg), alt: found.words }), make("figcaption", { class: "soft" }, found.words), make("p", { class: "row" }, link));

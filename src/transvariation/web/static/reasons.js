@@ -1,17 +1,15 @@
 // The evidence on one fragment: statement, likelihood ratio, and a row per variable or region.
 
-import { $, ask, make, open, sensitivity, shape, showProblems } from "./base.js";
+import { $, askView, make, open, shape } from "./base.js";
 import { part } from "./sections.js";
 import { drawSpectra } from "./spectra.js";
 
 // Ask for the evidence on the chosen fragment and show it; return whether it is still wanted then.
 export async function showReasons() {
-  const key = open.chosen, mine = open.case, share = sensitivity();
+  const key = open.chosen;
   if (key === null) return $("reasons").replaceChildren();
-  const found = await ask(`/api/cases/${mine}/evidence?key=${key}&sensitivity=${share}`);
-  if (open.case !== mine || open.chosen !== key || sensitivity() !== share) return false;
-  showProblems($("conclusion-problems"), found.problems);
-  if (found.problems) return false;
+  const found = await askView("evidence", { key });
+  if (!found || open.chosen !== key) return false;
   draw(found, open.view.conclusions[key]);
   return true;
 }

@@ -1,9 +1,8 @@
 // The page of validation: a database and designs in, error rates and criteria out, with a bar and a way to cancel.
 
-import { $, ask, showProblems } from "./base.js";
+import { $, ask, polled, showProblems } from "./base.js";
 import { show } from "./sections.js";
 
-const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
 let running = null;
 
 $("chosen").addEventListener("submit", async (event) => {
@@ -32,18 +31,13 @@ $("chosen").addEventListener("submit", async (event) => {
 
 $("cancel").addEventListener("click", () => running && ask(`/api/cases/${running}/cancel`, { method: "POST" }));
 
-async function finished(begun) {
+function finished(begun) {
   running = begun.case;
   $("described").textContent = begun.described;
-  let answer = begun;
-  while (answer.state === "running") {
-    await pause(500);
-    answer = await ask(`/api/cases/${running}`);
-    if (answer.state !== "running") break;
-    if (answer.done) $("bar").value = answer.done;
-    $("step").textContent = `${answer.step}, ${Math.round(answer.seconds)} s`;
-  }
-  return answer;
+  return polled(running, begun, (done, words) => {
+    if (done) $("bar").value = done;
+    $("step").textContent = words;
+  });
 }
 
 function busy(is) {
