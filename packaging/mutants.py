@@ -1,7 +1,7 @@
 """Change the code at random places and list the changes that no test notices: `make mutants`.
 
-Each module is tested by the files beside it here. cosmic-ray works on a copy of the repository, so that an interrupted
-run leaves no changed code behind.
+Each module is tested by its own examples and by the files beside it here. cosmic-ray works on a copy of the repository,
+so that an interrupted run leaves no changed code behind.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 TESTED_BY = {
     "casework/decision": "tests/casework/test_decision.py",
-    "conformal": "tests/test_conformal.py",
+    "conformal": "tests/test_conformal.py tests/test_conformal_calibration.py",
     "calibration": "tests/test_calibration.py",
     "neighbor_tocc": "tests/test_neighbor_tocc.py",
     "depth/probability": "tests/depth/test_probability.py",
@@ -23,7 +23,7 @@ CONFIG = """[cosmic-ray]
 module-path = "src/transvariation/{module}.py"
 timeout = 120.0
 excluded-modules = []
-test-command = "{python} -m pytest -q -x -n 0 -p no:cacheprovider {tests}"
+test-command = "{python} -m pytest -q -x -n 0 -p no:cacheprovider {tests} src/transvariation/{module}.py"
 [cosmic-ray.distributor]
 name = "local"
 """

@@ -13,6 +13,7 @@ from transvariation.conformal import (
     check_p_values,
     conformal_threshold,
     group_weights,
+    is_accepted,
     margin,
     p_values,
     weighted_p_values,
@@ -20,6 +21,13 @@ from transvariation.conformal import (
 from transvariation.exceptions import TooFewSamples
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
+
+
+def test_a_p_value_at_the_level_excludes():
+    # 1 - 0.9 is 0.09999999999999998 in floating point; one of ten fragments has p = 0.1.
+    assert not is_accepted(0.1, 0.9)
+    assert is_accepted(2 / 19, 0.9)
+    assert is_accepted(np.array([0.05, 0.1, 0.2]), 0.9).tolist() == [False, False, True]
 
 
 @given(SCORES, st.sampled_from([0.05, 0.3, 0.5, 0.75, 0.9, 1.0]))

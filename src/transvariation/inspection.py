@@ -162,9 +162,7 @@ def _smallest_sets(accepts: Accepts, Z: Floats, centers: Floats, distance: Float
     return sets[[np.lexsort((-far[i], size[i]))[0] for i in range(len(Z))]]
 
 
-def sparse_counterfactual(
-    accepts: Accepts, Z: Floats, centers: Floats, known: Floats, scale: Floats, max_changes: int = _MAX_CHANGES
-) -> Floats:
+def sparse_counterfactual(accepts: Accepts, Z: Floats, centers: Floats, known: Floats, scale: Floats) -> Floats:
     """Find accepted values for rejected samples that differ from them in few features.
 
     Values are replaced by those of the center, or of a near accepted known sample, in order of their distance until
@@ -174,7 +172,7 @@ def sparse_counterfactual(
     Returns
     -------
     ndarray of shape (n_samples, n_features)
-        NaN where no solution with at most `max_changes` changes was found.
+        NaN where no solution with at most `_MAX_CHANGES` changes was found.
     """
     goal, possible, changed, far = _towards(accepts, Z, centers, scale)
     for target in (_nearest(known, Z, scale), _enclosed(known, Z, centers)) if len(known) else ():
@@ -189,7 +187,7 @@ def sparse_counterfactual(
 
     changed = _remove_superfluous(accepted, changed, np.abs(Z - goal) / scale)
     result = _move_back(accepts, np.where(changed, goal, Z), Z, scale)
-    result[~possible | ((result != Z).sum(axis=1) > max_changes)] = np.nan
+    result[~possible | ((result != Z).sum(axis=1) > _MAX_CHANGES)] = np.nan
     return result
 
 

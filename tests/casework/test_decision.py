@@ -48,13 +48,6 @@ def _evidence(p_values, match=None, log10_lr=None, reasons=()):
     )
 
 
-def test_a_p_value_at_the_level_excludes():
-    # 1 - 0.9 is 0.09999999999999998 in floating point; one of ten fragments has p = 0.1.
-    assert not is_accepted(0.1, 0.9)
-    assert is_accepted(2 / 19, 0.9)
-    assert is_accepted(np.array([0.05, 0.1, 0.2]), 0.9).tolist() == [False, False, True]
-
-
 @pytest.mark.parametrize(
     ("control", "background", "sensitivity", "basis", "conclusive"),
     [

@@ -39,7 +39,7 @@ class SparsePath(NamedTuple):
         return self.coefficients / np.linalg.norm(self.coefficients, axis=1, keepdims=True)
 
 
-def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3, max_steps: int = 500) -> SparsePath:
+def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3) -> SparsePath:
     r"""Trace the elastic-net path of one direction.
 
     With :math:`z = X a`, the scores along the direction :math:`a`, and its variance v, it follows the minimiser of
@@ -57,8 +57,6 @@ def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3, max_steps:
         The dense loadings a, of unit length and with positive variance.
     ridge : float
         rho. It makes the path unique where features repeat each other, and the smaller the closer the fit.
-    max_steps : int
-        Where to stop; the dense end follows.
     """
     variance = float(direction @ S @ direction)
     # Scaled so that the component has variance 1: the path's own tolerances are absolute.
@@ -70,7 +68,6 @@ def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3, max_steps:
             Gram=S / variance + ridge * np.eye(len(S)),
             n_samples=1,
             method="lasso",
-            max_iter=max_steps,
         )
     coefficients = np.vstack([steps.T[1:], direction])
     shares = np.append(penalty[1:] / penalty[0], 0.0)
