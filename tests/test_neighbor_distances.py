@@ -1,5 +1,7 @@
 """Distances to neighbors: gaps, pairs of features, the unit of whitened distances."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,15 @@ def test_distances_with_gaps_and_categories_are_those_of_the_definition(p, missi
                 expected[i, j] = np.sqrt(np.sum(squares) * p / len(common))
     distances, _ = NeighborIndex(known, mismatch).query(new, 4)
     np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :4])
+
+
+def test_memory_of_scoring_grows_by_the_scores_only():
+    rng = np.random.default_rng(0)
+    description = NeighborTOCC().fit(rng.normal(size=(200, 6))).description_
+    X, peaks = rng.normal(size=(16_384, 6)), []
+    for size in (2_048, 16_384):
+        tracemalloc.start()
+        description.score(X[:size])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 2 * 8 * 14_336  # the views of the further samples take far more

@@ -186,18 +186,6 @@ class NeighborDistances(Description):
                 distances[:, column] *= np.exp(growth[at])
         return distances
 
-    def _measure(self, X: Floats) -> Floats:
-        """Measure new samples in each view."""
-        result = np.empty((len(X), len(self.weights)))
-        indices, pair_indices = self.indices, self.pair_indices  # built before the threads start
-
-        def measure(block: slice) -> None:
-            new = list(self.scaled.transform(X[block]))
-            result[block] = self._distances(indices, pair_indices, new, X[block])
-
-        run_in_threads(measure, [(block,) for block in blocks(len(X), _BLOCK_SAMPLES)], self.n_jobs)
-        return result
-
     def _distances(
         self,
         indices: list[NeighborIndex],
@@ -283,7 +271,15 @@ class NeighborDistances(Description):
 
     def score(self, X: Floats) -> Floats:
         """Compute the weighted sum of the logarithms of the tp's."""
-        return self._log_tp(self._log(self._measure(X)))
+        scores = np.empty(len(X))
+        indices, pair_indices, _ = self.indices, self.pair_indices, self.tails  # built before the threads start
+
+        def score(block: slice) -> None:
+            new = list(self.scaled.transform(X[block]))
+            scores[block] = self._log_tp(self._log(self._distances(indices, pair_indices, new, X[block])))
+
+        run_in_threads(score, [(block,) for block in blocks(len(X), _BLOCK_SAMPLES)], self.n_jobs)
+        return scores
 
     def tp_of_scores(self, scores: Floats) -> Floats:
         """Return the product of the tp's, each raised to the power of its weight."""
