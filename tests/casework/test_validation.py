@@ -144,6 +144,19 @@ def test_a_second_call_goes_on_from_the_checkpoint(database, tmp_path):
     assert again.designs == first.designs
 
 
+def test_a_stopped_command_says_where_it_goes_on(monkeypatch, tmp_path):
+    panes().to_csv(tmp_path / "panes.csv", index=False)
+
+    def stop(*tables, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("transvariation.casework.validation.validate", stop)
+    out = tmp_path / "v.json"
+    stopped = CliRunner().invoke(main, ["validate", str(tmp_path / "panes.csv"), "--json", str(out)])
+    assert stopped.exit_code == 130
+    assert f"{out}.unfinished; the same command goes on" in stopped.output
+
+
 def test_one_command_from_a_table_with_gaps_to_results(tmp_path):
     table, found = tmp_path / "panes.csv", tmp_path / "found.json"
     frame = panes(n_sources=20)

@@ -172,14 +172,19 @@ def validate(
         console = Console(stderr=True)
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             bar = progress.add_task("validating", total=1.0)
-            result = run(
-                database,
-                settings=settings_of(ValidationSettings, options),
-                criteria=criteria,
-                n_jobs=jobs,
-                checkpoint=unfinished,
-                progress=lambda step, share: progress.update(bar, description=step_text(step), completed=share),
-            )
+            try:
+                result = run(
+                    database,
+                    settings=settings_of(ValidationSettings, options),
+                    criteria=criteria,
+                    n_jobs=jobs,
+                    checkpoint=unfinished,
+                    progress=lambda step, share: progress.update(bar, description=step_text(step), completed=share),
+                )
+            except KeyboardInterrupt:
+                if unfinished is not None:
+                    say(f"What is done is in {unfinished}; the same command goes on from there.", err=True)
+                raise
         result = replace(result, provenance=result.provenance | {"command": command_line()})
         for line in rate_lines(result):
             _tell(line)
