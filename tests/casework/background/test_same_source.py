@@ -8,6 +8,7 @@ from benchmarks.panes import make_panes
 from benchmarks.sections.casework import simulated_rates
 from tests.casework.conftest import make_glass, sources_of
 
+from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
     Design,
     different_source_pairs,
@@ -31,6 +32,18 @@ def test_same_source_fragments_are_excluded_as_often_as_stated(design):
     foreign = model.p_values(scaled_differences(different_source_pairs(fresh, rng, 500)))
     assert (foreign > 0.1).mean() < 0.02
     assert foreign.min() == pytest.approx(1 / 301)
+
+
+def test_folds_without_a_source_that_has_enough_fragments(rng):
+    """Of 80 sources, 40 have three fragments, and none of these is in the second half of the folds."""
+    sources = sources_of(make_glass(80, 3, 2, rng))
+    background = Background([source if i % 20 < 10 else source[:2] for i, source in enumerate(sources)])
+    design = Design(2, 1, 2, 2)
+    model = background.differences(design)
+    assert set(model.pairs_.source % 20) == set(range(10))
+    assert model.n_sources_ == 40
+    assert np.isfinite(model.views_).all()
+    assert np.isfinite(background.calibrated(design).performance.bounds).all()
 
 
 def test_p_values_do_not_depend_on_units(rng):

@@ -108,8 +108,9 @@ class SameSourceDifferences:
             left_out = fold == number
             _, whitening, values, references = learn(~left_out)
             held = left_out[draw.source]
-            self.held_out_[held] = scaled_differences(draw.at(held).pairs(values)) @ whitening
-            self.views_[held] = self._log_distances(references, self.held_out_[held])
+            if held.any():  # where few sources have enough fragments for the design, a fold may have none of them
+                self.held_out_[held] = scaled_differences(draw.at(held).pairs(values)) @ whitening
+                self.views_[held] = self._log_distances(references, self.held_out_[held])
             for i in np.flatnonzero(left_out):
                 for j, known in enumerate(sets[i]):
                     self.dispersion_[i, j] = _dispersion(
