@@ -6,7 +6,7 @@ A sample is accepted if its p-value exceeds one minus the sensitivity. If p-valu
 is also the share of new samples of the class that are accepted, and the curve follows the diagonal.
 
 Three classifiers learn scikit-learn's images of one handwritten digit at a time, from half of the images, and judge the
-other half. The shares are means over the ten digits.
+other half. :class:`~transvariation.displays.CalibrationDisplay` draws the shares, over all ten digits.
 """
 
 import warnings
@@ -18,6 +18,7 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import IsolationForest
 
 from transvariation import CalibratedOCC, NeighborTOCC
+from transvariation.displays import CalibrationDisplay
 from transvariation.exceptions import NoGuarantee
 
 X, y = load_digits(return_X_y=True)
@@ -27,14 +28,12 @@ classifiers = {
     "IsolationForest in CalibratedOCC": CalibratedOCC(forest, calibration="cv"),
     "NeighborTOCC, resubstitution": NeighborTOCC(calibration="resubstitution"),
 }
-levels = np.linspace(0.5, 0.98, 25)
 
 # %%
 # The third classifier ranks new samples among the scores of its own training samples, as the paper does. `p_values`
 # warns that these have no guarantee, and the curve shows why: new samples look less typical than training samples do.
-figure, axes = plt.subplots(figsize=(4.8, 4.6), layout="constrained")
-axes.plot(levels, levels, color="C3", linestyle="--", linewidth=1.2, label="nominal = actual")
-for (name, classifier), style in zip(classifiers.items(), ("-", "-.", ":"), strict=True):
+_, axes = plt.subplots(figsize=(4.8, 4.6), layout="constrained")
+for name, classifier in classifiers.items():
     p_values = []
     for digit in range(10):
         train, test = np.array_split(np.random.default_rng(0).permutation(X[y == digit]), 2)
@@ -42,9 +41,6 @@ for (name, classifier), style in zip(classifiers.items(), ("-", "-.", ":"), stri
             warnings.simplefilter("ignore", NoGuarantee)
             p_values.append(clone(classifier).fit(train).p_values(test))
     p = np.concatenate(p_values)
-    accepted = [(p > 1 - level).mean() for level in levels]
-    axes.plot(levels, accepted, style, color="0.4" if "resubstitution" in name else "C0", label=name)
-    print(f"{name}: {accepted[20]:.2f} accepted at a nominal {levels[20]:.2f}")
-axes.set(xlabel="nominal sensitivity", ylabel="share of new samples accepted", ylim=(0.3, 1))
-axes.legend(loc="lower right")
+    CalibrationDisplay.from_p_values(p, name=name, ax=axes)
+    print(f"{name}: {(p > 0.1).mean():.2f} accepted at a nominal 0.90")
 plt.show()

@@ -1,4 +1,4 @@
-"""The true sensitivity of a classifier, bounded for all thresholds at once."""
+"""The true sensitivity of a classifier over the nominal one: bounded for all thresholds at once, or measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Floats
-from transvariation.conformal import group_weights
+from transvariation.conformal import group_weights, is_accepted
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, GREY, REGION, THRESHOLD
@@ -21,22 +21,25 @@ if TYPE_CHECKING:
 
 
 class CalibrationDisplay:
-    """Draw what a calibration promises: bounds of the true sensitivity over the nominal one.
+    """Draw the true sensitivity over the nominal one: what a calibration promises, or what new samples show.
 
     The *sensitivity* is the share of new target samples that are accepted. The band holds for all thresholds at once
     with the stated confidence, so that the threshold may be chosen in the figure. It is exact for split calibration,
-    and approximate for others, as :class:`transvariation.CoverageReport` says.
+    and approximate for others, as :class:`transvariation.CoverageReport` says. With new target samples, the share that
+    is accepted at each level is drawn instead; several classifiers fit into one figure (``ax=``).
 
     Parameters
     ----------
     nominal, lower, upper : arrays of shape (k,)
-        Nominal sensitivities, and the band of the true sensitivity.
-    confidence : float
-        The confidence of the band.
+        Nominal sensitivities, and the band of the true sensitivity; both ends are the share accepted, if measured.
+    confidence : float, optional
+        The confidence of the band; None if the share was measured.
     sensitivity : float, optional
         The nominal sensitivity in force.
     n, unit : int, str
         How many samples or groups calibrate.
+    name : str, optional
+        The name of the classifier whose share was measured.
 
     Attributes
     ----------
@@ -55,6 +58,14 @@ class CalibrationDisplay:
     >>> display = CalibrationDisplay.from_estimator(classifier, confidence=0.95)
     >>> display.ax_.get_xlabel()
     'nominal sensitivity'
+
+    The same with 500 new samples of the class:
+
+    >>> new = np.random.default_rng(1).normal(size=(500, 3))
+    >>> display = CalibrationDisplay.from_estimator(classifier, new, name="NeighborTOCC")
+    >>> at = np.argmin(abs(display.nominal - 0.9))
+    >>> print(f"{display.lower[at]:.2f} accepted at a nominal 0.9")
+    0.88 accepted at a nominal 0.9
     """
 
     ax_: Axes
@@ -66,22 +77,36 @@ class CalibrationDisplay:
         lower: Floats,
         upper: Floats,
         *,
-        confidence: float,
+        confidence: float | None,
         sensitivity: float | None = None,
         n: int = 0,
         unit: str = "samples",
+        name: str | None = None,
     ):
         self.nominal, self.lower, self.upper = nominal, lower, upper
         self.confidence, self.sensitivity, self.n, self.unit = confidence, sensitivity, n, unit
+        self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, confidence: float = 0.95, ax: Axes | None = None) -> Self:
-        """Draw the band of a fitted classifier.
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        confidence: float = 0.95,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the band of a fitted classifier, or the share of new target samples that it accepts.
 
         Parameters
         ----------
         estimator : one-class classifier
-            Fitted, with one threshold and a calibration other than ``"resubstitution"``.
+            Fitted; for the band, with one threshold and a calibration other than ``"resubstitution"``.
+        X : array-like of shape (n_samples, n_features), optional
+            New target samples, whose accepted share is drawn instead of the band.
+        name : str, optional
+            How the legend calls the classifier; by default by its class.
         confidence : float in (0, 1), default=0.95
             The confidence of the band.
         ax : matplotlib Axes, optional
@@ -91,6 +116,8 @@ class CalibrationDisplay:
         CalibrationDisplay
         """
         check_is_fitted(estimator)
+        if X is not None:
+            return cls.from_p_values(estimator.p_values(X), name=name or type(estimator).__name__, ax=ax)
         report = estimator.coverage_report(confidence)
         sensitivity = report.sensitivity if isinstance(report.sensitivity, float) else None
         return cls._from_calibration(estimator._calibration, confidence, sensitivity, ax)
@@ -119,6 +146,27 @@ class CalibrationDisplay:
         return cls._from_calibration(ConformalCalibration(scores, weights=weights), confidence, None, ax)  # type: ignore[arg-type]
 
     @classmethod
+    def from_p_values(cls, p_values: ArrayLike, *, name: str | None = None, ax: Axes | None = None) -> Self:
+        """Draw the share of new target samples that is accepted at each nominal sensitivity.
+
+        Parameters
+        ----------
+        p_values : array-like of shape (n_samples,)
+            p-values of new target samples; of several classifiers of one kind, all of them together.
+        name : str, optional
+            How the legend calls the classifier.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        CalibrationDisplay
+        """
+        p = np.ravel(np.asarray(p_values, dtype=float))
+        nominal = np.linspace(0.5, 0.99, 50)
+        accepted = np.array([np.mean(is_accepted(p, level)) for level in nominal])
+        return cls(nominal, accepted, accepted, confidence=None, n=len(p), name=name).plot(ax)
+
+    @classmethod
     def _from_calibration(
         cls, calibration: ConformalCalibration, confidence: float, sensitivity: float | None, ax: Axes | None
     ) -> Self:
@@ -129,7 +177,7 @@ class CalibrationDisplay:
 
     @styled
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the band.
+        """Draw the band, or the share that was measured.
 
         Parameters
         ----------
@@ -141,13 +189,21 @@ class CalibrationDisplay:
         """
         self.ax_ = ax = given_or_new(ax)
         self.figure_ = ax.figure
+        if not ax.lines:  # the first classifier in these axes
+            ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=":", label="nominal = true")
+        ax.set(xlim=(0.5, 1), xlabel="nominal sensitivity")
+        if self.confidence is None:
+            ax.plot(self.nominal, self.lower, linewidth=1.6, label=self.name)
+            lowest = min(np.min(line.get_ydata()) for line in ax.lines[1:])
+            ax.set(ylim=(lowest, 1), ylabel="share of new samples accepted")
+            ax.legend(loc="lower right")
+            return self
         label = f"{100 * self.confidence:g}% band of the true sensitivity ({self.n} {self.unit})"
         ax.fill_between(self.nominal, self.lower, self.upper, color=REGION, linewidth=0, label=label)
         ax.plot(self.nominal, self.lower, color=DARK, linewidth=1.2)
-        ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=":", label="nominal = true")
         if self.sensitivity is not None:
             ax.axvline(self.sensitivity, label=f"in force: {self.sensitivity:.3g}", **THRESHOLD)
-        ax.set(xlim=(0.5, 1), ylim=(max(0.0, float(np.interp(0.5, self.nominal[::-1], self.lower[::-1]))), 1))
-        ax.set(xlabel="nominal sensitivity", ylabel="true sensitivity")
+        lowest = max(0.0, float(np.interp(0.5, self.nominal[::-1], self.lower[::-1])))
+        ax.set(ylim=(lowest, 1), ylabel="true sensitivity")
         legend(ax)
         return self
