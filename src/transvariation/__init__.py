@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from transvariation.depth import tail_transvariation_probability as tail_transvariation_probability
     from transvariation.depth import transvariation_probability as transvariation_probability
     from transvariation.drift import DriftAlarm as DriftAlarm
+    from transvariation.exchangeability import ExchangeabilityResult as ExchangeabilityResult
     from transvariation.exchangeability import exchangeability_test as exchangeability_test
     from transvariation.false_discoveries import AnomalyCount as AnomalyCount
     from transvariation.false_discoveries import benjamini_hochberg as benjamini_hochberg
     from transvariation.false_discoveries import count_anomalies as count_anomalies
     from transvariation.false_discoveries import false_discovery_bound as false_discovery_bound
+    from transvariation.feature_selection import SelectionStability as SelectionStability
     from transvariation.feature_selection import VarSel as VarSel
     from transvariation.feature_selection import VIPSelector as VIPSelector
     from transvariation.feature_selection import selection_stability as selection_stability
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from transvariation.metrics import auc as auc
     from transvariation.metrics import roc as roc
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
+    from transvariation.model_selection import Comparison as Comparison
     from transvariation.model_selection import compare_classifiers as compare_classifiers
     from transvariation.neighbor_tocc import NeighborTOCC as NeighborTOCC
     from transvariation.open_set import OpenSetClassifier as OpenSetClassifier
@@ -60,6 +63,9 @@ __version__ = "0.1.0"
 # Where each public name lives. Loaded on first use: `transvariation --help` need not wait for scikit-learn.
 _HOME = {
     "AnomalyCount": "false_discoveries",
+    "Comparison": "model_selection",
+    "ExchangeabilityResult": "exchangeability",
+    "SelectionStability": "feature_selection",
     "CalibratedOCC": "calibrated",
     "ConformalCalibration": "conformal_calibration",
     "CoverageReport": "coverage_report",

@@ -75,6 +75,10 @@ class ExchangeabilityResult:
         How many samples equal an earlier one in every feature. Copies are not counted in the p-value: rounded
         measurements may be equal.
 
+    See Also
+    --------
+    transvariation.exchangeability_test : Test samples.
+
     Examples
     --------
     >>> import numpy as np
@@ -93,7 +97,18 @@ class ExchangeabilityResult:
     n_duplicates: int
 
     def adjusted(self, test: FeatureTest) -> float:
-        """Return the p-value of one test, adjusted for the number of tests."""
+        """Return the p-value of one test, adjusted for the number of tests.
+
+        Parameters
+        ----------
+        test : FeatureTest
+            One of :attr:`tests`.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
         return min(1.0, test.p_value * len(self.tests))
 
     def drivers(self, level: float = 0.05) -> dict[str, list[str]]:

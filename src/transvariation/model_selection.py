@@ -47,6 +47,10 @@ class Comparison:
     reference : str
         What the reference points are.
 
+    See Also
+    --------
+    transvariation.compare_classifiers : Compare classifiers.
+
     Examples
     --------
     >>> from transvariation import compare_classifiers, load_glass, TOCC

@@ -151,6 +151,14 @@ def test_relatives_refer_to_each_other_by_names_that_exist():
     assert alone & set(transvariation.__all__) == set()
 
 
+@pytest.mark.parametrize(
+    "name", ["compare_classifiers", "exchangeability_test", "selection_stability", "count_anomalies"]
+)
+def test_the_classes_of_results_are_public(name):
+    function = getattr(transvariation, name)
+    assert str(function.__annotations__["return"]) in transvariation.__all__
+
+
 def test_the_reference_lists_every_public_module():
     pytest.importorskip("dask")
     modules = {module for _, _, module, _ in extension("api_reference").sections()}

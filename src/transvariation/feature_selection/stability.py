@@ -30,6 +30,19 @@ class SelectionStability:
         How many repetitions there were.
     n_refused : int
         In how many of them the selector refused the data.
+
+    See Also
+    --------
+    transvariation.selection_stability : Repeat a selection.
+
+    Examples
+    --------
+    >>> from transvariation import VIPSelector, load_glass, selection_stability
+    >>> result = selection_stability(VIPSelector(2, kappa=0.5), load_glass().control, 20, rng=0)
+    >>> result.sets
+      variables  chosen  share
+    0    Mg, Si      18    0.9
+    1    Na, Ca       2    0.1
     """
 
     frequency: pd.DataFrame
