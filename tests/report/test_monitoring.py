@@ -1,6 +1,7 @@
 """Charts and report of a monitored process."""
 
 import json
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -76,9 +77,15 @@ def test_the_command_writes_what_the_function_returns(runs, tmp_path):
     for frame, name in zip(runs, ("normal.csv", "new.csv"), strict=True):
         frame.to_csv(tmp_path / name, index_label="time")
     files = [str(tmp_path / name) for name in ("normal.csv", "new.csv")]
-    outputs = ["--report", str(tmp_path / "plant.html"), "--json", str(tmp_path / "plant.json")]
+    reports = [tmp_path / name for name in ("plant.html", "plant.pdf")]
+    outputs = [
+        *chain.from_iterable(("--report", str(path)) for path in reports),
+        "--json",
+        str(tmp_path / "plant.json"),
+    ]
     done = CliRunner().invoke(main, ["monitor", *files, *outputs])
     assert done.exit_code == 0, done.output
+    assert all(path.exists() for path in reports)
     again = MonitoringResult.from_dict(json.loads((tmp_path / "plant.json").read_text(encoding="utf-8")))
     assert again.alarms == monitor(*runs).alarms
     assert "the first raised at" in done.output or "one alarm raised at" in done.output

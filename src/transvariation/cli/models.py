@@ -94,7 +94,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.command()
 @click.argument("normal", type=INPUT)
 @click.argument("new", type=INPUT)
-@click.option("--report", type=OUTPUT, help="Write a report: .html or .pdf.")
+@click.option("--report", "reports", type=OUTPUT, multiple=True, help="Write a report: .html or .pdf. May be repeated.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
 @click.option("--lags", type=click.IntRange(min=0), default=0, help="How many earlier rows to append to each row.")
 @click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
@@ -104,7 +104,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.option("--new-sheet", help="The sheet of NEW.")
 @overwrite_option
 def monitor(
-    normal: Path, new: Path, report: Path | None, json_file: Path | None, overwrite: bool, **options: Any
+    normal: Path, new: Path, reports: tuple[Path, ...], json_file: Path | None, overwrite: bool, **options: Any
 ) -> None:
     """Chart a NEW run of a process against a NORMAL run: score, Hotelling's T2 and Q over time, and alarms.
 
@@ -118,18 +118,18 @@ def monitor(
 
     sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
     with usage_errors():
-        check_files([report, json_file], [normal, new], overwrite)
-        if report is not None:
-            check_report_name(report)
+        check_files([*reports, json_file], [normal, new], overwrite)
+        for path in reports:
+            check_report_name(path)
         with Console(stderr=True).status("measuring"):
             result = monitor_tables(normal, new, sheets=sheets, **options)
         say(monitoring_summary(result))
         for alarm in result.alarms[:10]:
             named = ", ".join(list(alarm.contributions)[:3])
             say(f"  {result.labels[alarm.raised]}: {', '.join(alarm.charts)}; {named}")
-        if report is not None:
-            write_monitoring_report(result, report)
-            say(f"Written: {report}")
+        for path in reports:
+            write_monitoring_report(result, path)
+            say(f"Report: {path}")
         if json_file is not None:
             write_text(json_file, json.dumps(result.to_dict()))
-            say(f"Written: {json_file}")
+            say(f"JSON: {json_file}")
