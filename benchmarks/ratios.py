@@ -30,10 +30,10 @@ from transvariation.casework.background.performance import cllr, elub
 from transvariation.casework.background.three_level import shrunk_covariance
 
 N_TEST_FOLDS = 3
-N_CALIBRATION_FOLDS = 5  # of the background, by which a rival is calibrated
+N_CALIBRATION_FOLDS = 5  # of the background, by which a peer is calibrated
 N_DIFFERENT = 2_000  # pairs of different sources in each fold
 MOST_SOURCES = 300  # of a large set
-RIVALS = ("lir", "Mahalanobis")
+PEERS = ("lir", "Mahalanobis")
 
 
 def cells(short: bool) -> Iterator[tuple[str, list[Source], Design]]:
@@ -79,7 +79,7 @@ def sources_of(table: pd.DataFrame, source: str, fragment: str | None = None) ->
 def ratio_row(name: str, sources: list[Source], design: Design) -> dict[str, Any]:
     """Measure the systems on the same pairs, with the same calibration and the same bounds.
 
-    A rival is computed on the measurements and on the stabilized ones; the better of both counts.
+    A peer is computed on the measurements and on the stabilized ones; the better of both counts.
     """
     found: dict[str, list[Floats]] = {}
     kinds: list[Pairs] = []
@@ -96,15 +96,15 @@ def ratio_row(name: str, sources: list[Source], design: Design) -> dict[str, Any
         both = same, different_source_pairs(same, rng, N_DIFFERENT, whitening=select)
         kinds += both
         found.setdefault("used", []).extend(ratio.log10_lr(_view(pairs, views["stabilized"])) for pairs in both)
-        for rival, view, system in _rivals(seen, views, select, design, rng):
-            found.setdefault(f"{rival} {view}", []).extend(system(pairs) for pairs in both)
+        for peer, view, system in _peers(seen, views, select, design, rng):
+            found.setdefault(f"{peer} {view}", []).extend(system(pairs) for pairs in both)
     same = np.concatenate([pairs.same for pairs in kinds])
     weight = np.concatenate([pairs.weight / pairs.weight.sum() for pairs in kinds])
     source = np.concatenate([pairs.source + 10_000 * (i // 2) for i, pairs in enumerate(kinds)])
     values = {system: np.concatenate(parts) for system, parts in found.items()}
     costs = {system: cllr(x, same, weight) for system, x in values.items()}
-    chosen = {"used": "used"} | {r: min((f"{r} {v}" for v in views), key=costs.__getitem__) for r in RIVALS}
-    best = min((chosen[rival] for rival in RIVALS), key=costs.__getitem__)
+    chosen = {"used": "used"} | {r: min((f"{r} {v}" for v in views), key=costs.__getitem__) for r in PEERS}
+    best = min((chosen[peer] for peer in PEERS), key=costs.__getitem__)
     low, high = _interval(values["used"], values[best], same, weight, source)
     row = {
         "data": name,
@@ -113,7 +113,7 @@ def ratio_row(name: str, sources: list[Source], design: Design) -> dict[str, Any
         "known x replicates": f"{design.known} x {design.known_replicates}",
     }
     row |= {f"Cllr, {system}": f"{costs[key]:.3f}" for system, key in chosen.items()}
-    row["used - better rival"] = f"{costs['used'] - costs[best]:+.3f} [{low:+.3f}, {high:+.3f}]"
+    row["used - better peer"] = f"{costs['used'] - costs[best]:+.3f} [{low:+.3f}, {high:+.3f}]"
     for system, key in chosen.items():
         row[f"same source, LR < 1/10, {system}"] = f"{np.average(values[key][same] < -1, weights=weight[same]):.2%}"
     return row
@@ -148,15 +148,15 @@ def _view(pairs: Pairs, columns: slice) -> Pairs:
     return Pairs(**vars(pairs) | {"known": pairs.known[:, columns], "questioned": pairs.questioned[:, columns]})
 
 
-def _rivals(
+def _peers(
     sources: list[Source], views: dict[str, slice], select: Floats, design: Design, rng: np.random.Generator
 ) -> Iterator[tuple[str, str, Callable[[Pairs], Floats]]]:
-    """Calibrate and bound the rivals by folds of unseen sources; yield them as functions of pairs."""
+    """Calibrate and bound the peers by folds of unseen sources; yield them as functions of pairs."""
     r = design.questioned_replicates
 
-    def fit(rival: str, view: slice, part: Sequence[Source]) -> Any:
+    def fit(peer: str, view: slice, part: Sequence[Source]) -> Any:
         means = [np.array([x[:r, view].mean(axis=0) for x in source]) for source in part]
-        return (TwoLevel if rival == "lir" else Mahalanobis)(means)
+        return (TwoLevel if peer == "lir" else Mahalanobis)(means)
 
     parts = []
     for seen, unseen in folds(sources, N_CALIBRATION_FOLDS):
@@ -165,9 +165,9 @@ def _rivals(
     label = np.concatenate([pairs.same for _, both in parts for pairs in both])
     weight = np.concatenate([pairs.weight / pairs.weight.sum() for _, both in parts for pairs in both])
     numbers = sum(map(len, sources)), len(sources) * (len(sources) - 1) // 2
-    for rival in RIVALS:
+    for peer in PEERS:
         for name, view in views.items():
-            systems = [fit(rival, view, seen) for seen, _ in parts]
+            systems = [fit(peer, view, seen) for seen, _ in parts]
             raw = np.concatenate(
                 [
                     system.score(_view(pairs, view))
@@ -176,12 +176,12 @@ def _rivals(
                 ]
             )
             calibrate = calibrated_ratio(raw, label, weight)
-            bounds, final = elub(calibrate(raw), label, weight, numbers), fit(rival, view, sources)
+            bounds, final = elub(calibrate(raw), label, weight, numbers), fit(peer, view, sources)
 
             def log10_lr(pairs: Pairs, calibrate=calibrate, bounds=bounds, final=final, view=view) -> Floats:
                 return np.clip(calibrate(final.score(_view(pairs, view))), *bounds)
 
-            yield rival, name, log10_lr
+            yield peer, name, log10_lr
 
 
 class TwoLevel:

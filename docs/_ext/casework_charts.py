@@ -111,7 +111,7 @@ def transfer(folder: Path) -> str:
 
 
 def ratios(folder: Path) -> str:
-    """Tabulate the cost of likelihood ratios, and count where a rival is better."""
+    """Tabulate the cost of likelihood ratios, and count where a peer is better."""
     rows = read("casework_ratios")
     systems = ("used", "lir", "Mahalanobis")
     lines = [
@@ -123,8 +123,8 @@ def ratios(folder: Path) -> str:
         costs = [row[f"Cllr, {system}"] for system in systems]
         misleading = ", ".join(row[f"same source, LR < 1/10, {system}"] for system in systems)
         cells = [row["data"], row["variables"], row["sources"], row["known x replicates"], *costs]
-        lines.append(f"| {' | '.join(map(str, [*cells, row['used - better rival'], misleading]))} |")
-    worse = sum(float(row["used - better rival"].split()[0]) > 0 for row in rows)
+        lines.append(f"| {' | '.join(map(str, [*cells, row['used - better peer'], misleading]))} |")
+    worse = sum(float(row["used - better peer"].split()[0]) > 0 for row in rows)
     more = sum(
         float(row["same source, LR < 1/10, used"].strip("%")) > float(row["same source, LR < 1/10, lir"].strip("%"))
         for row in rows
