@@ -277,7 +277,7 @@ def test_summary_rows_are_left_out_if_chosen(client, tables):
     with_mean = tables[1] + b"mean,1,2\n"
     refused = _upload(client, tables[0], with_mean)
     assert refused.status_code == 422
-    assert "choose “leave out summary rows”" in refused.json()["problems"][0]["message"]
+    assert "choose “Leave out summary rows”" in refused.json()["problems"][0]["message"]
     read = _upload(client, tables[0], with_mean, drop_summary_rows=True)
     assert _p_values(_judge(client, read.json()["case"], drop_summary_rows=True)) == [
         c.p_value for c in judge(*tables).conclusions
@@ -902,7 +902,7 @@ def test_what_can_be_chosen_is_that_of_the_settings(client):
     assert found["fields"] == CASE_FIELDS
     # Tables and variables have elements of their own on the page, the roles stand for columns, a range for the rest.
     columns = {"id_column", "fragment_column", "source_column", "roles"}
-    own = {"sheet", "drop_summary_rows", "missing", "tables", "features", "ranges", "without", "log", "logged"}
+    own = {"sheet", "missing", "tables", "features", "ranges", "without", "log", "logged"}
     assert {each.name for each in fields(CaseSettings)} - set(offered) == columns | own | {
         "preprocess",
         "sensitivity",

@@ -327,9 +327,9 @@ def test_problems_are_shown_below_their_table_and_marked_in_it(page, tables, scr
 
 def test_summary_rows_are_left_out_if_chosen(page, tables):
     read(page, tables[0], b"id,K,Mg\nA,0.5,3.5\nB,0.6,3.6\nmean,0.55,3.55\n")
-    assert page.is_visible("#options [name=drop_summary_rows]")  # what the advice names is unfolded
-    assert "choose “leave out summary rows”" in page.inner_text("#recovered-problems")
-    page.get_by_label("leave out summary rows").check()
+    assert page.is_visible("#options [name=recovered-drop_summary_rows]")  # what the advice names is unfolded
+    assert "choose “Leave out summary rows”" in page.inner_text("#recovered-problems")
+    page.get_by_label("Leave out summary rows of the recovered table").check()
     page.click("text=Read the tables")
     page.wait_for_selector("#understood:not([hidden])")
     press_judge(page)

@@ -24,7 +24,7 @@ TITLE = "Validation of the comparison of fragments"
 NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
 BLANK = "______________________"
 COLOURS = {"transvariation": DARK, "mahalanobis": GREY, "astm": WARM, "lir": GREEN}
-LIMITS = (
+LIMITATIONS = (
     "The rates hold for sources like those of the database, measured alike. They say nothing about other populations.",
     "Every source was compared by what was learned from the others. The database used in casework has all of them.",
     "Intervals are 95% intervals that allow for comparisons with a source in common. They do not cover errors of "
@@ -66,7 +66,7 @@ def validation_document(result: ValidationResult) -> Document:
             *([_stability(result)] if result.stability or len(result.learning) > 1 else []),
             _data(result),
             _method(result),
-            Section("Limits").items(LIMITS),
+            Section("Limits").items(LIMITATIONS),
             _hard(result),
             Section("Provenance").code("\n".join(f"{name}: {value}" for name, value in result.provenance.items())),
             _signatures(),

@@ -178,7 +178,10 @@ class TableSettings(Settings):
         absent="asked where it is not clear",
     )
     drop_summary_rows: bool = reading(
-        False, "flag", "Leave out rows of means and standard deviations; otherwise they are reported"
+        False,
+        "flag",
+        "Leave out rows of means and standard deviations; otherwise they are reported",
+        label="Leave out summary rows",
     )
 
     @property

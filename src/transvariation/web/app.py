@@ -42,7 +42,7 @@ VIEWS = {
     "spectra": (),
     "figure": ("kind",),
 }  # parameters
-TABLES = ("control", "recovered")
+PAIR = ("control", "recovered")
 RUNS = ("normal", "new")
 THIRD = ("", "nfi", "background", "foreign")
 UNREADABLE = "The request could not be read; reload the page."
@@ -167,10 +167,10 @@ class Page:
                 raise failure(f"third={third!r} is unknown; choose none, nfi, background or foreign.", 400)
             known = self.cases.get(str(form.get("case") or ""))
             held = {} if known is None or known.start[0][0] != "load" else known.start[0][1][0]
-            wanted = (*TABLES, third) if third in ("background", "foreign") else TABLES
+            wanted = (*PAIR, third) if third in ("background", "foreign") else PAIR
             chosen = {which: await _file(form, which) or held.get(which) for which in wanted}
         if lacking := [which for which, file in chosen.items() if not file or "content" not in file]:
-            more = ", or none" if lacking[0] not in TABLES else ""
+            more = ", or none" if lacking[0] not in PAIR else ""
             raise failure(f"Choose the {lacking[0]} table{more}.")
         if third == "nfi":
             chosen["background"] = {"name": third}

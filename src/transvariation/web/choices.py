@@ -43,7 +43,7 @@ def _settings(kind: type, *groups: str) -> list[dict[str, Any]]:
 
 def page_choices() -> dict[str, Any]:
     """Return what can be chosen, and the texts of the page that differ for a laboratory."""
-    reading = [each for each in _settings(TableSettings, "tables") if each["kind"] != "flag"]  # of each table
+    reading = _settings(TableSettings, "tables")  # of each table
     comparing = _settings(CaseSettings, "comparison", "report")
     missing = _offered("missing", options_of(CaseSettings)["missing"])
     roles = {role: ROLE_NAMES.get(role, role) for role in ROLES}

@@ -15,9 +15,8 @@ from transvariation.report.wording.notices import step_text
 from transvariation.report.wording.remedies import error_text
 from transvariation.tables import TableError
 from transvariation.web.preview import problem_dict
-from transvariation.web.session import Session
+from transvariation.web.session import MAX_PROBLEMS, Session
 
-MAX_PROBLEMS = 200
 TOO_MUCH = "This needs more memory than is allowed here; use fewer rows or columns."
 
 

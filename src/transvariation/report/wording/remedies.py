@@ -19,7 +19,7 @@ _REMEDIES = {
         "choose under “Missing values” to leave the row out or to fill in"),
     "drop": ("choose --missing drop", "choose under “Missing values” to leave the row out"),
     "impute": ("try --missing impute", "choose under “Missing values” to fill in"),
-    "drop-summary-rows": ("choose --drop-summary-rows", "choose “leave out summary rows”"),
+    "drop-summary-rows": ("choose --drop-summary-rows", "choose “Leave out summary rows” for this table"),
     "fragment-column": ("for replicates of one fragment give --fragment-column {column}",
         "for replicates of one fragment choose “fragment” as the role of this column"),
     "give-role": ("give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",

@@ -95,7 +95,7 @@ function settings() {
   const own = (table) => ({ ...read(table), roles: roles[table] || {} });
   const scale = input("scale").value;
   return {
-    missing: input("missing").value, drop_summary_rows: input("drop_summary_rows").checked, log: scale === "log", logged: scale === "logged",
+    missing: input("missing").value, log: scale === "log", logged: scale === "logged",
     tables: Object.fromEntries(parts().map((table) => [table, own(table)])),
   };
 }
@@ -174,7 +174,6 @@ function hold({ files }, named) {
 export function showAgain({ seen, settings: asked, third: kind }) {
   const scale = asked.log ? "log" : asked.logged ? "logged" : "";
   for (const [name, value] of Object.entries({ third: kind, scale, missing: asked.missing || choices.defaults.missing })) input(name).value = value;
-  input("drop_summary_rows").checked = asked.drop_summary_rows || false;
   showThird();
   for (const [table, titles] of Object.entries(seen.sheets || {})) offerSheets(slot(table), titles);
   for (const [table, own] of Object.entries(asked.tables || {})) {
