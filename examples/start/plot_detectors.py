@@ -2,10 +2,10 @@
 Detectors as they are and calibrated
 ====================================
 
-scikit-learn's outlier detectors, each set to reject 10% in its own way (dashed), and the same detectors inside
-:class:`transvariation.CalibratedOCC` (solid, shaded), beside :class:`transvariation.NeighborTOCC`. They learn from 120
-samples of a class. The percentages are the shares of 2,000 new samples of the class that each rejects: without
-calibration, mostly more than 10%.
+The decision boundaries of scikit-learn's outlier detectors, each set to reject 10% in its own way (dashed), and of the
+same detectors inside :class:`transvariation.CalibratedOCC` (solid, shaded), beside
+:class:`transvariation.NeighborTOCC`. They learn from 120 samples of a class. The percentages are the shares of 2,000
+new samples of the class that each rejects: without calibration, mostly more than 10%.
 """
 
 import matplotlib.pyplot as plt
