@@ -278,6 +278,6 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
 def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch, n_databases):
     """The short form of the benchmark; of 8 intervals with 95%, more than one misses in 6% of such sets."""
     monkeypatch.setattr(simulation, "N_FRESH", 1000)
-    *_, everything = simulation.truth({400: range(2000, 2000 + n_databases)}, 60)
+    *_, everything = simulation.truth(range(2000, 2000 + n_databases), 60, 400)
     assert everything["intervals"] == 8 * n_databases
     assert float(everything["contain the true rate"].split("%")[0]) >= 100 * 7 / 8 - 0.5
