@@ -15,7 +15,7 @@ from tests.casework.conftest import told
 from transvariation import load_glass
 from transvariation.casework import CASE_FIELDS, judge
 from transvariation.report.case import case_document
-from transvariation.report.case_text import conclusion_frame
+from transvariation.report.case_text import conclusion_frame, fact_lines
 from transvariation.report.wording.statements import headline, verdict
 
 GLASS = load_glass()
@@ -149,3 +149,11 @@ def test_conclusions_are_coloured(case):
     marks = {True: "for", False: "against", None: "neither"}
     found = re.findall(r'<td class="text (for|against|neither)">([^<]*)</td>', page)
     assert found == [(marks[c.outcome], verdict(c)) for c in case.conclusions]
+
+
+def test_the_monte_carlo_error_is_in_every_output(case):
+    error = case.model.bases["background"].monte_carlo_error
+    words = f"Monte Carlo error, from the draws of background fragments: at most {error:.1g} in the p-values"
+    assert error > 0
+    assert words in html.unescape(case_document(case).html())
+    assert words in " ".join(fact_lines(case))

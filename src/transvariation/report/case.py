@@ -42,6 +42,7 @@ from transvariation.report.case_text import (
     format_ratio,
     format_share,
     group_lines,
+    monte_carlo_sentences,
     sentences,
 )
 from transvariation.report.controls import matrix_section, own_warnings
@@ -233,6 +234,8 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
             f"{format_p(calibration.smallest_p_value)}."
         )
     section.text(guarantee(result))
+    for sentence in monte_carlo_sentences(result):
+        section.text(sentence)
     rows = []
     measured = calibration.measured_rates(model.sensitivity_used)
     if model.false_exclusion is not None and measured is not None:

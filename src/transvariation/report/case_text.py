@@ -186,13 +186,19 @@ def fact_lines(result: CaseResult) -> list[str]:
             "were measured as the background was."
         )
     lines += alike_sentences(result)
-    errors = {"p-values": calibration.monte_carlo_error, "log10 likelihood ratios": calibration.ratio_error}
-    if printed := [f"{error:.1g} in the {what}" for what, error in errors.items() if error]:
-        lines.append(f"Monte Carlo error, from the draws of background fragments: at most {' and '.join(printed)}.")
+    lines += monte_carlo_sentences(result)
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))
     lines += group_lines(result)
     return [*lines, *_left_out(result)]
+
+
+def monte_carlo_sentences(result: CaseResult) -> list[str]:
+    """State how much other draws of the same background would change."""
+    calibration = result.model.calibrating
+    errors = {"p-values": calibration.monte_carlo_error, "log10 likelihood ratios": calibration.ratio_error}
+    printed = " and ".join(f"{error:.1g} in the {what}" for what, error in errors.items() if error)
+    return [f"Monte Carlo error, from the draws of background fragments: at most {printed}."] if printed else []
 
 
 def alike_sentences(result: CaseResult) -> list[str]:
