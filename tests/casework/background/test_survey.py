@@ -35,6 +35,15 @@ def test_a_rare_value_is_bounded_by_the_survey():
     assert share.high == pytest.approx(1 - 0.05 ** (1 / 99))
 
 
+@pytest.mark.parametrize("within", [None, 2e-5])
+def test_a_value_beyond_the_survey_and_the_known_is_no_evidence_for_a_common_source(within):
+    survey = np.random.default_rng(0).normal(1.518, 0.0005, size=99)
+    for value in (1.53, 1.56, 1.6):
+        measured = [value, value + 2e-5, value - 1e-5]
+        found = compare_with_survey([[1.51981, 1.51983, 1.51982]], measured, survey, within=within)
+        assert (found.log10_lr, found.bound) == (-2.0, "at most")
+
+
 def test_measurements_without_spread_need_a_within_source_standard_deviation():
     with pytest.raises(ValueError, match="as `within`"):
         compare_with_survey([[1.5]], [1.5], [1.5, 1.6, 1.7])

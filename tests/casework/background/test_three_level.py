@@ -51,3 +51,19 @@ def test_a_source_of_the_background_is_left_out_of_the_density_of_sources(rng):
     alone = one_pair(pairs.known[0], pairs.questioned[0], design)
     model.held_out_levels_[0] = model.levels_
     assert model.held_out_log10_lr(pairs, design)[0] == pytest.approx(without.log10_lr(alone, design)[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fragment_unlike_any_source_is_no_evidence_for_a_common_one(seed):
+    from benchmarks.panes import make_panes
+
+    rng, design = np.random.default_rng(seed), Design(3, 1, 5, 5)
+    panes, _ = make_panes(46, 10, rng, 6, 5)
+    model = ThreeLevelModel().fit([list(pane) for pane in panes[1:]])
+    assert model.kernel_freedom_ <= model.levels_.freedom < 10  # heavy tails within panes, normal ones between them
+    a, b = panes[0][:3].mean(axis=(0, 1)), panes[0][3].mean(axis=0)
+    step = np.sqrt(np.diag(model.levels_.fragment)) * np.sign(rng.normal(size=10))
+    found = [model.log10_lr(one_pair(a, b + t * step, design), design)[0] for t in (0, 20, 50, 100, 1_000)]
+    assert found[0] > 1
+    assert max(found[1:]) < -1
+    assert (np.diff(found) < 0).all()

@@ -119,7 +119,8 @@ def compare_with_survey(
     spread = min(values.std(ddof=1), np.subtract(*np.quantile(values, (0.75, 0.25))) / 1.34) or values.std(ddof=1)
     width = np.hypot(0.9 * spread * len(values) ** -0.2, within / np.sqrt(len(y)))
     numerator = law.logpdf((x.mean() - y.mean()) / error) - np.log(error)
-    density = norm.logpdf((y.mean() - values) / width) - np.log(width)
+    # With the tails of the numerator: lighter ones would make a value beyond the survey evidence for a common source.
+    density = law.logpdf((y.mean() - values) / width) - np.log(width)
     ratio = float((numerator - np.logaddexp.reduce(density) + np.log(len(values))) / np.log(10))
     highest = float(np.log10(len(values) + 1))
     p_values = 2 * law.sf(np.abs(x.mean() - values) / error)

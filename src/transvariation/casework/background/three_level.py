@@ -1,7 +1,8 @@
 """The three-level model: replicates within fragments, fragments within sources, a kernel density of sources.
 
 It extends the two-level model of Aitken and Lucy (2004). Some sources vary more than others, so the difference of two
-sets of fragments of one source has a t-distribution; the kernels of the density of sources are t-distributions, too.
+sets of fragments of one source has a t-distribution; the kernels of the density of sources are t-distributions, too,
+with tails at least as heavy.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from transvariation.casework.background.pairs import Design, Pairs, Source
 
 N_FOLDS = 20  # of sources: the pairs of a fold are compared by the within-source variation of the others
 BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
-KERNEL_FREEDOM = (5.0, 10.0, 30.0)  # degrees of freedom of the kernels to choose from
+KERNEL_FREEDOM = (3.0, 5.0, 10.0, 30.0)  # degrees of freedom of the kernels to choose from
 WITHIN_FREEDOM = (3.0, 4.0, 5.0, 7.0, 10.0, 20.0)  # the same of the variation within sources
 BLOCK_DENSITIES = 100_000  # densities computed at a time, which fit into a cache
 
@@ -50,7 +51,10 @@ class ThreeLevelModel:
         self.held_out_levels_ = [deviations.levels(fold != number) for number in range(fold.max() + 1)]
         self.sources_ = np.array([m.mean(axis=0) for m in means])
         between = shrunk_covariance(self.sources_ - self.sources_.mean(axis=0), len(self.sources_) - 1)
-        self.bandwidth_, self.kernel_freedom_ = _choose_kernel(self.sources_, between)
+        # Tails of the density of sources that are lighter than those within a source would make a fragment unlike
+        # any source evidence for a common one.
+        most = min(levels.freedom for levels in (self.levels_, *self.held_out_levels_))
+        self.bandwidth_, self.kernel_freedom_ = _choose_kernel(self.sources_, between, most)
         self.kernel_ = self.bandwidth_**2 * between
         return self
 
@@ -182,11 +186,11 @@ def _choose_freedom(residuals: Floats, covariance: Floats) -> float:
     return float(choices[int(np.argmax([_log_t(squares, len(covariance), v).sum() for v in choices]))])
 
 
-def _choose_kernel(sources: Floats, between: Floats) -> tuple[float, float]:
-    """Choose the bandwidth and the degrees of freedom that predict each source mean best from the others."""
+def _choose_kernel(sources: Floats, between: Floats, most: float) -> tuple[float, float]:
+    """Choose the bandwidth and the degrees of freedom, up to `most`, that predict each source mean from the others."""
     white = np.linalg.solve(np.linalg.cholesky(between), sources.T).T
     n, p = white.shape
-    choices = [(float(h), v) for h in BANDWIDTHS for v in KERNEL_FREEDOM]
+    choices = [(float(h), v) for h in BANDWIDTHS for v in KERNEL_FREEDOM if v <= most]
     fits = np.zeros(len(choices))
     lengths = (white**2).sum(axis=1)
     for rows in gen_batches(n, max(1, BLOCK_DENSITIES // n)):
