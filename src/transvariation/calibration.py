@@ -67,7 +67,8 @@ def calibration_folds(calibration: str | BaseCrossValidator, X: Any, groups: Ind
 
     A single fold leaves the describing samples unscored (split); several folds score every sample once. Those of
     ``"cv"`` and ``"split"`` depend neither on the order of the rows and features nor on units: see
-    :func:`transvariation.subsample.random_folds`. A splitter draws them by position.
+    :func:`transvariation.subsample.random_folds`. Of a sparse matrix they depend on the order and the units of its
+    columns. A splitter draws them by position.
     """
     mode, n = _mode(calibration), count_rows(X)
     if mode == "resubstitution":
