@@ -89,7 +89,7 @@ def run(short: bool) -> Iterator[Table]:
     measured: list[tuple[str, Known, Draw, int, int, str]] = [
         (data, partial(alone, draw), draw, *cell, mode)
         for mode in ("loo", "cv", "split")
-        for data, draw in kinds
+        for data, draw in kinds[: 3 if mode == "split" else None]  # exact for every distribution
         for cell in cells
     ]
     measured += [
