@@ -70,11 +70,16 @@ def test_a_table_lists_cases_with_their_details(folder):
     (case,) = read_batch(index)
     assert (case.name, case.details) == ("1/26", {"examiner": "E."})
     assert case.control.is_file()
-    names = {"case": [26.0], "control": ["cases/a/control.csv"], "recovered": ["cases/a/recovered.csv"]}
-    pd.DataFrame(names).to_excel(folder / "cases.xlsx", index=False)
-    assert read_batch(folder / "cases.xlsx") == [BatchCase("26", case.control, case.recovered)]
     index.write_bytes("case;control;recovered;examiner\nä;x;y;Müller\n".encode("latin-1"))
     assert read_batch(index)[0].details == {"examiner": "Müller"}
+
+
+def test_a_number_in_a_workbook_names_a_case(folder):
+    pytest.importorskip("openpyxl")
+    files = [f"cases/a/{table}.csv" for table in ("control", "recovered")]
+    frame = pd.DataFrame([[26.0, *files]], columns=["case", "control", "recovered"])
+    frame.to_excel(folder / "cases.xlsx", index=False)
+    assert read_batch(folder / "cases.xlsx") == [BatchCase("26", *(folder / file for file in files))]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import io
 
 import pytest
 
+pytest.importorskip("openpyxl")
+
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.tables import excel, opening
