@@ -196,8 +196,9 @@ class PrincipalDistances(Description):
         elif k is None:
             k = min(int(np.searchsorted(np.cumsum(variances), _EXPLAINED_SHARE * variances.sum())) + 1, most)
         if not isinstance(k, int | np.integer) or not 0 <= k <= most:
+            allowed = f"lie between 0 and {most}" if most else "be 0"
             raise ValueError(
-                f"n_components={k!r} must lie between 0 and {most}, one less than the rank of the centered samples, or "
+                f"n_components={k!r} must {allowed}, one less than the rank of the centered samples, or "
                 f'be "procrustes" or None (n_samples={X.shape[0]}, n_features={X.shape[1]})'
             )
         self.n_samples, self.n_components_, self.center_ = len(X), k, center
