@@ -15,7 +15,7 @@ from pathlib import Path
 TESTED_BY = {
     "casework/decision": "tests/casework/test_decision.py",
     "conformal": "tests/test_conformal.py tests/test_conformal_calibration.py",
-    "calibration": "tests/test_calibration.py",
+    "calibration": "tests/test_calibration.py tests/test_ordered.py",
     "neighbor_tocc": "tests/test_neighbor_tocc.py",
     "depth/probability": "tests/depth/test_probability.py",
 }

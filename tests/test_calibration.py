@@ -299,8 +299,9 @@ def test_overlapping_folds_are_refused(normal):
 
 
 def test_groups_are_checked(normal):
-    with pytest.raises(ValueError, match=r"labels for .* samples; give one label per row"):
-        Mean().fit(normal, groups=[1, 2])
+    for n in (2, 59, 61):
+        with pytest.raises(ValueError, match=f"groups has {n} labels for 60 samples; give one label per row"):
+            Mean().fit(normal, groups=np.arange(n))
     with pytest.raises(ValueError, match="a single group"):
         Mean().fit(normal, groups=np.zeros(60))
 
