@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.data import DATA
-from benchmarks.sections.casework import _folds, _nfi, _transformed, _zadora
+from benchmarks.ratios import folds
+from benchmarks.sections.casework import _nfi, _transformed, _zadora
 from benchmarks.table import Table
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
@@ -54,7 +55,7 @@ def _glasses() -> dict[str, tuple[list[Source], Design]]:
 def _misleading(name: str, sources: list[Source], design: Design) -> list[dict[str, str]]:
     """One row per policy: the share of comparisons within and between sources whose conclusion is wrong."""
     parts: list[tuple[Pairs, int, np.ndarray, np.ndarray]] = []
-    for number, (background, unseen) in enumerate(_folds(sources, N_FOLDS)):
+    for number, (background, unseen) in enumerate(folds(sources, N_FOLDS)):
         model, rng = Background(background), np.random.default_rng(number)
         same = same_source_pairs(_transformed(unseen, model.stabilizer), design, rng)
         for pairs in (same, different_source_pairs(same, rng, N_DIFFERENT // N_FOLDS)):

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,12 @@ ROOT = Path(__file__).parents[2]
 def section(monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
     return lambda name: import_module(f"benchmarks.sections.{name}")
+
+
+def test_every_section_can_be_run(section):
+    names = [module.name for module in iter_modules([str(ROOT / "benchmarks" / "sections")])]
+    assert len(names) > 20
+    assert all(callable(section(name).run) for name in names)
 
 
 def test_coverage_study_shows_the_effect_of_calibration(section):
