@@ -431,6 +431,20 @@ def test_the_paper_quotes_kept_results():
     assert f"same false exclusion, {astm:.0%}." in text
 
 
+def test_the_table_of_the_readme_is_that_of_the_benchmarks():
+    results = ROOT / "benchmarks" / "results"
+    classical = pd.read_csv(results / "quality.csv", index_col="method")
+    tables = pd.read_csv(results / "quality_tables.csv").query("`set aside` == True")
+    newer = tables.pivot_table(index="method", columns="collection", values="mean AUC")
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if line.count("|") == 7]
+    rows = {name: values for name, *values in cells}
+    for method, expected in classical.join(newer).iterrows():
+        shown = [float(cell or "nan") for cell in rows[method]]
+        assert shown == pytest.approx(expected.to_list(), abs=0.0501, nan_ok=True)  # ranks have one decimal
+        assert [shown[0], *shown[2:]] == pytest.approx(expected.drop("mean rank").to_list(), abs=1e-9, nan_ok=True)
+
+
 def test_citation_names_the_version():
     assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
