@@ -124,11 +124,10 @@ print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table
 # -------------------
 # Five Ethiopian coffees that the classifier has not seen are accepted, and all coffees from elsewhere are rejected.
 # Those lie beyond all known coffees: their p-value is 1/16, the smallest that 15 known coffees allow.
-from transvariation.report.acceptance_figures import acceptance_figure
+from transvariation.displays import AcceptanceDisplay
 
-p_values = {name: classifier.p_values(group) for name, group in groups.items()}
-short = {name.removeprefix("Ethiopia, "): values for name, values in p_values.items()}
-acceptance_figure(short, n_calibration=classifier.coverage_report().n, figure=plt.figure())
+short = {name.removeprefix("Ethiopia, "): group for name, group in groups.items()}
+AcceptanceDisplay.from_estimator(classifier, short)
 plt.show()
 
 # %%

@@ -11,7 +11,6 @@ from transvariation.baselines import DDSIMCA
 from transvariation.baselines.strangers import describe_strangers
 from transvariation.metrics import type_ii_error
 from transvariation.report.acceptance_figures import (
-    acceptance_figure,
     aliens_figure,
     distance_figure,
     extremes_figure,
@@ -21,7 +20,6 @@ from transvariation.report.acceptance_figures import (
     spectrum_figure,
     type_ii_figure,
 )
-from transvariation.report.figure_style import PHONE_WIDTH
 from transvariation.spectral_bands import spectral_band
 
 
@@ -30,21 +28,6 @@ def drawn(figure):
     figure.savefig(buffer, format="png", dpi=40)
     assert buffer.tell() > 1_000
     return figure.axes
-
-
-def points(ax):
-    return {
-        c.get_label(): len(c.get_offsets())
-        for c in ax.collections
-        if c.get_label() in ("regular", "extreme", "outlier")
-    }
-
-
-def test_acceptance_figure_distinguishes_regular_extreme_and_outlying_samples():
-    figure = acceptance_figure({"own": [0.9, 0.5, 0.3, 0.1], "other": [0.05, 0.05]}, n_calibration=19)
-    (ax,) = drawn(figure)
-    assert points(ax) == {"regular": 3, "extreme": 1, "outlier": 2}
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "other"]
 
 
 def test_members_and_strangers_are_in_one_acceptance_plot_with_labels():
@@ -114,18 +97,10 @@ def test_importance_figure_draws_shares_above_and_below_the_band():
     assert ax.get_xlim() == (50.0, 1.0)
 
 
-def test_figures_fit_a_phone_for_any_number_of_groups():
-    many = {f"a source with a long name {i}": [0.5, 0.01] for i in range(6)}
-    figure = acceptance_figure(many, n_calibration=99)
-    assert figure.get_size_inches()[0] == PHONE_WIDTH
-    figure.draw_without_rendering()
-    assert figure.get_tightbbox().width <= PHONE_WIDTH
-
-
 def test_figures_can_be_drawn_in_a_part_of_a_figure():
     figure = Figure(figsize=(8, 3), layout="constrained")
     left, right = figure.subfigures(1, 2)
-    acceptance_figure({"own": [0.5]}, n_calibration=9, figure=left)
+    sensitivity_specificity_figure([0.9, 0.8], [0.5, 0.1], figure=left)
     extremes_figure([0.1, 0.5], figure=right)
     assert len(drawn(figure)) == 2
     assert figure.get_size_inches().tolist() == [8, 3]

@@ -1,4 +1,4 @@
-"""Figures that chemometricians expect: acceptance, extremes, sensitivity and specificity, type II error, spectra."""
+"""Figures that chemometricians expect: distances, extremes, sensitivity and specificity, type II error, spectra."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from matplotlib.figure import Figure, FigureBase
 from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
-from transvariation.displays.acceptance import AcceptanceDisplay
 from transvariation.metrics import count_extremes, roc
 from transvariation.report.figure_style import CYCLE, DARK, GREEN, GREY, PHONE_WIDTH, RED, REGION, SKY, WARM
 from transvariation.report.names import PLAIN
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from transvariation.spectral_bands import SpectralBand
 
 __all__ = [
-    "acceptance_figure",
     "aliens_figure",
     "distance_figure",
     "extremes_figure",
@@ -37,38 +35,6 @@ __all__ = [
 ]
 
 MOST_POSITIONS = 600  # of a spectrum that are drawn
-
-
-def acceptance_figure(
-    p_values: Mapping[str, ArrayLike],
-    *,
-    n_calibration: int,
-    sensitivity: float = 0.9,
-    figure: FigureBase | None = None,
-) -> Figure:
-    """Draw the p-values of groups of samples, with regular, extreme and outlying samples.
-
-    Regular samples are accepted. Extreme samples are rejected, but one or more calibration samples score as
-    low. Outliers score below every calibration sample: their p-value is the smallest possible one.
-
-    Parameters
-    ----------
-    p_values : mapping of name to array-like
-        The p-values of each group of samples, such as ``{"Ethiopia": classifier.p_values(X), ...}``.
-    n_calibration : int
-        Number of calibration samples (``classifier.coverage_report().n``).
-    sensitivity : float, default=0.9
-        Samples with a p-value above 1 - `sensitivity` are accepted.
-    figure : Figure or SubFigure, optional
-        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
-
-    Returns
-    -------
-    Figure
-    """
-    drawing, ax = axes_of(figure, 3.2)
-    AcceptanceDisplay(p_values, n_calibration=n_calibration, sensitivity=sensitivity).plot(ax)
-    return drawing
 
 
 def distance_figure(
@@ -169,17 +135,10 @@ def aliens_figure(strangers: Strangers, *, figure: FigureBase | None = None) -> 
     Figure
     """
     full = np.sort(strangers.full_distances[strangers.alien])
-    observed = np.arange(1, len(full) + 1)
-    expected = len(full) * strangers.share_within(full)
     x = np.linspace(0, len(full), 100)
     spread = 2 * np.sqrt(x * (1 - x / len(full)))
-    drawing, ax = axes_of(figure, 3.2)
-    ax.fill_between(x, x - spread, x + spread, color=REGION, label="95% tolerance")
-    ax.plot(x, x, color="0.5", linestyle="--", linewidth=1)
-    ax.plot(expected, observed, "o", color=DARK, markersize=4, label="observed")
-    ax.set(xlabel="expected number of aliens", ylabel="observed number of aliens")
-    ax.legend(frameon=False)
-    return drawing
+    expected = len(full) * strangers.share_within(full)
+    return _draw_counts("aliens", expected, np.arange(1, len(full) + 1), (x, x - spread, x + spread), figure)
 
 
 def selectivity_figure(strangers: Mapping[str, Strangers], *, figure: FigureBase | None = None) -> Figure:
@@ -220,13 +179,8 @@ def extremes_figure(p_values: ArrayLike, *, figure: FigureBase | None = None) ->
     Figure
     """
     table = count_extremes(p_values)
-    drawing, ax = axes_of(figure, 3.2)
-    ax.fill_between(table["expected"], table["low"], table["high"], color=REGION, label="95% tolerance")
-    ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
-    ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
-    ax.set(xlabel="expected number of extremes", ylabel="observed number of extremes")
-    ax.legend(frameon=False)
-    return drawing
+    tolerance = table["expected"], table["low"], table["high"]
+    return _draw_counts("extremes", table["expected"], table["observed"], tolerance, figure)
 
 
 def sensitivity_specificity_figure(
@@ -380,6 +334,20 @@ def importance_figure(
     ax.set_yticks([-1, 0, 1], ["1", "0", "1"])
     _legend_below(drawing, ax)
     _label_positions(ax, x, axis is None)
+    return drawing
+
+
+def _draw_counts(
+    what: str, expected: ArrayLike, observed: ArrayLike, tolerance: tuple[Any, ...], figure: FigureBase | None
+) -> Figure:
+    """Draw observed against expected counts, and the tolerance: x, lower and upper limit."""
+    n = np.size(expected)
+    drawing, ax = axes_of(figure, 3.2)
+    ax.fill_between(*tolerance, color=REGION, label="95% tolerance")
+    ax.plot([0, n], [0, n], color="0.5", linestyle="--", linewidth=1)
+    ax.plot(expected, observed, "o", color=DARK, markersize=4, label="observed")
+    ax.set(xlabel=f"expected number of {what}", ylabel=f"observed number of {what}")
+    ax.legend(frameon=False)
     return drawing
 
 

@@ -13,8 +13,9 @@ from transvariation.casework.background.performance import Performance
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.validation import Ratios
+from transvariation.displays import AcceptanceDisplay
 from transvariation.report.acceptance_figures import (
-    acceptance_figure,
+    axes_of,
     draw_distances,
     extremes_figure,
     importance_figure,
@@ -132,9 +133,10 @@ def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
 
 def draw_acceptance(result: CaseResult) -> Figure:
     """Draw the acceptance plot of the recovered fragments, by source where there are a few."""
-    model, groups = result.model, p_values_by_source(result)
-    n = model.calibrating.n
-    return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
+    model, (figure, ax) = result.model, axes_of(None, 3.2)
+    n, sensitivity = model.calibrating.n, model.sensitivity_used
+    AcceptanceDisplay(p_values_by_source(result), n_calibration=n, sensitivity=sensitivity).plot(ax)
+    return figure
 
 
 def draw_distance_plot(result: CaseResult) -> Figure:
