@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from transvariation.depth import spatial_median as spatial_median
     from transvariation.depth import tail_transvariation_probability as tail_transvariation_probability
     from transvariation.depth import transvariation_probability as transvariation_probability
+    from transvariation.drift import AlarmRecord as AlarmRecord
     from transvariation.drift import DriftAlarm as DriftAlarm
     from transvariation.exchangeability import ExchangeabilityResult as ExchangeabilityResult
     from transvariation.exchangeability import exchangeability_test as exchangeability_test
@@ -62,6 +63,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Loaded on first use: `transvariation --help` need not wait for scikit-learn.
 _HOME = {
+    "AlarmRecord": "drift",
     "AnomalyCount": "false_discoveries",
     "Comparison": "model_selection",
     "ExchangeabilityResult": "exchangeability",

@@ -38,6 +38,21 @@ class AlarmRecord(NamedTuple):
         2 before; for half a standard deviation, between 51 before and 32 after.
     log10_evidence : float
         Common logarithm of the evidence at the alarm.
+
+    See Also
+    --------
+    transvariation.DriftAlarm : Raises alarms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation import DriftAlarm
+    >>> rng = np.random.default_rng(0)
+    >>> alarm = DriftAlarm(rng.normal(size=300), random_state=0)
+    >>> changed = np.append(rng.normal(size=100), rng.normal(-1.5, 1, size=50))  # lower scores from sample 100 on
+    >>> record = alarm.update(changed).alarms_[0]
+    >>> record.at, record.since, round(record.log10_evidence, 1)
+    (113, 80, 3.1)
     """
 
     at: int

@@ -69,8 +69,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         The sum of the median absolute deviations in each projection.
     estimators_ : list of OneClassClassifier
         The members, which decide about images of samples as they vote; detectors of other packages are wrapped in
-        :class:`CalibratedOCC`. Images are computed by :func:`transvariation.decomposition.projections.project`, which
-        unlike ``@`` does not depend on the other samples.
+        :class:`CalibratedOCC`. An image is ``X @ projections_[i]``, added up in the same order for every sample, so
+        that it does not depend on the other samples.
     feature_importances_ : ndarray of shape (n_features,)
         How much the projections depend on each feature: VIP, see :class:`VIPSelector`.
     offset_ : float

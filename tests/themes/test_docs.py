@@ -157,6 +157,7 @@ def test_relatives_refer_to_each_other_by_names_that_exist():
 def test_the_classes_of_results_are_public(name):
     function = getattr(transvariation, name)
     assert str(function.__annotations__["return"]) in transvariation.__all__
+    assert {"AlarmRecord", "Finding"} <= {*transvariation.__all__, *casework.__all__}
 
 
 def test_the_reference_lists_every_public_module():

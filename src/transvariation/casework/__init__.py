@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from transvariation.casework.audit import Verification as Verification
     from transvariation.casework.audit import verify as verify
     from transvariation.casework.database import Database as Database
+    from transvariation.casework.database import Finding as Finding
     from transvariation.casework.decision import Conclusion as Conclusion
     from transvariation.casework.decision import Reason as Reason
     from transvariation.casework.errors import CaseError as CaseError
@@ -30,6 +31,7 @@ _HOME = {
     "CaseResult": "result",
     "Conclusion": "decision",
     "Database": "database",
+    "Finding": "database",
     "Reason": "decision",
     "ValidationResult": "validation",
     "Verification": "audit",

@@ -91,8 +91,10 @@ def random_projections(
 
     Returns
     -------
-    Projections
-        ``matrices`` of shape (n_projections, p, d), ``spread`` of shape (n_projections,).
+    matrices : ndarray of shape (n_projections, p, d)
+        The chosen projections, with orthonormal columns.
+    spread : ndarray of shape (n_projections,)
+        The sum of the median absolute deviations that each of them reached.
 
     See Also
     --------
