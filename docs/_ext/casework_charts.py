@@ -1,5 +1,6 @@
 """The charts of the casework page and the numbers of the texts beside them, from benchmarks/results."""
 
+import re
 from pathlib import Path
 
 import chart_style
@@ -124,12 +125,17 @@ def ratios(folder: Path) -> str:
         misleading = ", ".join(row[f"same source, LR < 1/10, {system}"] for system in systems)
         cells = [row["data"], row["variables"], row["sources"], row["known x replicates"], *costs]
         lines.append(f"| {' | '.join(map(str, [*cells, row['used - better peer'], misleading]))} |")
-    worse = sum(float(row["used - better peer"].split()[0]) > 0 for row in rows)
-    more = sum(
-        float(row["same source, LR < 1/10, used"].strip("%")) > float(row["same source, LR < 1/10, lir"].strip("%"))
-        for row in rows
+    differences = [[float(x) for x in re.findall(r"[-+][\d.]+", row["used - better peer"])] for row in rows]
+    used, lir, mahalanobis = (
+        [float(row[f"same source, LR < 1/10, {system}"].strip("%")) for row in rows] for system in systems
     )
-    return say("casework_ratios", table="\n".join(lines), worse=worse, rows=len(rows), more=more)
+    counts = {
+        "worse": sum(value > 0 for value, _, _ in differences),
+        "unclear": sum(low <= 0 <= high for _, low, high in differences),
+        "more_lir": sum(ours > theirs for ours, theirs in zip(used, lir, strict=True)),
+        "more_mahalanobis": sum(ours > theirs for ours, theirs in zip(used, mahalanobis, strict=True)),
+    }
+    return say("casework_ratios", table="\n".join(lines), rows=len(rows), **counts)
 
 
 def rates(folder: Path) -> str:
