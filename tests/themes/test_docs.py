@@ -387,6 +387,26 @@ def test_the_casework_page_concludes_from_the_kept_benchmark(monkeypatch, tmp_pa
         assert re.search(r"\d", path.read_text(encoding="utf-8"))
 
 
+def test_the_sentences_on_what_misleads_say_what_the_table_shows():
+    table = pd.read_csv(ROOT / "benchmarks" / "results" / "casework_lead.csv").set_index(["glass", "leads"])
+    kinds = ["same source, misled", "different sources, misled"]
+    found = table[kinds].apply(lambda column: column.str.split().str[0].astype(float))
+    low, high = (table[kinds].apply(lambda column, at=at: column.str.findall(r"[\d.]+").str[at]) for at in (1, 2))
+    for glass in ("NFI", "FIU", "Zadora"):
+        ratio = found.loc[glass, "likelihood ratio"]
+        nine, more = (found.loc[glass, f"exclusion at {sensitivity}"] for sensitivity in (0.9, 0.95))
+        assert ratio.sum() < min(nine.sum(), more.sum())
+        if glass == "Zadora":
+            assert ratio.iloc[0] < nine.iloc[0] / 2
+            assert float(low.loc[glass, "exclusion at 0.95"].iloc[0]) < ratio.iloc[0] < more.iloc[0]
+            assert float(low.loc[glass, "exclusion at 0.9"].iloc[1]) < ratio.iloc[1] < nine.iloc[1] < more.iloc[1]
+            ends = high.loc[glass, "likelihood ratio"].iloc[1], low.loc[glass, "exclusion at 0.95"].iloc[1]
+            assert float(ends[0]) < float(ends[1])
+        else:
+            assert ratio.iloc[0] < min(nine.iloc[0], more.iloc[0]) / 5
+            assert max(nine.iloc[1], more.iloc[1]) < ratio.iloc[1] < 0.01
+
+
 def test_every_key_of_a_case_file_is_described():
     text = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
     shown = re.findall(r"autoclass:: (?:transvariation\.casework\.([\w.]+)\.)?(\w+)", text)
