@@ -97,7 +97,7 @@ def test_missing_values_duplicates_and_text():
     result = exchangeability_test(X)
     assert result.n_duplicates == 1
     assert "no sign of a deviation" in str(result)
-    assert "1 samples equal an earlier one" in str(result)
+    assert "1 sample equals an earlier one" in str(result)
     assert list(pd.DataFrame(result.tests).columns) == ["test", "feature", "statistic", "p_value"]
 
 

@@ -102,7 +102,7 @@ class ExchangeabilityResult:
         Parameters
         ----------
         test : FeatureTest
-            One of :attr:`tests`.
+            One of ``tests``.
 
         Returns
         -------
@@ -138,7 +138,8 @@ class ExchangeabilityResult:
             named = f": {', '.join(features[:4])}{', ...' if len(features) > 4 else ''}" if features else ""
             lines.append(f"  {name:<16} {_WORDS[name]}{named}")
         if self.n_duplicates:
-            lines.append(f"  {self.n_duplicates} samples equal an earlier one in every feature")
+            equal = "1 sample equals" if self.n_duplicates == 1 else f"{self.n_duplicates} samples equal"
+            lines.append(f"  {equal} an earlier one in every feature")
         return "\n".join(lines)
 
 
