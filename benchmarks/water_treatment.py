@@ -121,7 +121,7 @@ def reasons(normal: pd.DataFrame, faulty: pd.DataFrame) -> pd.Series:
     return pd.Series(named, index=faulty.index).replace("", "none by itself")
 
 
-def drift(normal: pd.DataFrame, n_first: int = 250) -> tuple[DriftAlarm, pd.Index]:
+def drift(normal: pd.DataFrame, n_first: int = 350) -> tuple[DriftAlarm, pd.Index]:
     """Learn from the first days and watch the later normal days, in blocks."""
     model = classifiers("blocks")[MAIN].fit(normal.iloc[:n_first])
     alarm = DriftAlarm(model.calibration_, block_length="auto", random_state=0)
