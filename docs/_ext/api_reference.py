@@ -34,12 +34,14 @@ TOPICS = {
         "Minor components, sparse minor components and random projections.",
     ),
     "Feature selection": (("feature_selection",), "VIP, VarSel, and the stability of a selection."),
-    "Data": (("datasets",), "Glass fragments, days of a plant, simulated scenarios and a simulated plant."),
+    "Data": (("datasets",), "Glass fragments and simulated scenarios."),
     "Model files": (("persistence",), "Save and load models without pickle."),
 }
 
 # Modules with public names of their own.
 MODULES = {
+    "transvariation.datasets": ("Plants", "Days of a water treatment plant, and a simulated plant."),
+    "transvariation.density": ("Box probabilities", "The probability of a box under normal distributions."),
     "transvariation.displays": ("Pictures", "Displays in scikit-learn's form."),
     "transvariation.casework": ("Casework", "From tables to one conclusion per fragment."),
     "transvariation.tables": ("Tables", "From files and data frames to checked numbers."),

@@ -167,7 +167,7 @@ print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 # Three components come out first above; Procrustes cross-validation alone, which asks how many components 15 coffees
 # support, gives the number printed here. The limits are calibrated by known coffees left out; labels name members that
 # are rejected and strangers that are accepted.
-from transvariation.baselines.strangers import describe_strangers
+from transvariation.baselines import describe_strangers
 from transvariation.report.acceptance_figures import distance_figure
 
 prepared = {name: preprocessing.transform(group) for name, group in groups.items()}

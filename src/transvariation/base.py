@@ -49,7 +49,7 @@ _SUBSET_SIZE = 1_100  # samples among which these are scored first
 class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Learn a class from target samples only, and accept new samples that are typical of it.
 
-    A subclass stores its parameters and returns a :class:`~transvariation.description.Description` made of them. `fit`
+    A subclass stores its parameters and returns a ``transvariation.description.Description`` made of them. `fit`
     validates the samples, fits the description, scores the calibration samples and sets the threshold. A subclass that
     takes input other than finite numbers overrides `_validate`; missing values are let through if its
     `__sklearn_tags__` says ``allow_nan``.

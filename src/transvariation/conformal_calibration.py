@@ -45,7 +45,7 @@ class ConformalCalibration:
     strata : array-like of int of shape (n,), optional
         The Mondrian category of each sample, 0, 1, ...; by default there is one stratum.
     weights : array-like of shape (n,), optional
-        Weights that sum to 1 within each group (:func:`transvariation.conformal.group_weights`): replicates of one item
+        Weights that sum to 1 within each group, such as one third for each of three replicates: replicates of one item
         count as one item.
     mode : str, default="split"
         Where the scores come from: ``"split"``, ``"cv"``, ``"loo"``, ``"blocks"``, ``"custom"`` or
@@ -397,7 +397,7 @@ class ConformalCalibration:
         Returns
         -------
         thresholds, nominal, lower, upper : ndarrays of shape (k,)
-            See :func:`transvariation.certificate.sensitivity_band`.
+            For each threshold the nominal sensitivity, and the bounds of the true one, which hold for all at once.
         """
         if self.n_strata > 1 or not self.held_out:
             raise ValueError("a band needs held-out scores and one threshold; this calibration has not")

@@ -38,9 +38,9 @@ class ExplanationMixin:
             One row per sample and feature: ``sample`` (the index of `X`, or the row number), ``feature``, ``value``,
             ``median`` of the target samples (of those in the sample's own stratum, where there are several), ``side``
             (below, at, above the median), and the results for this feature only: ``tp``, the transvariation
-            probability, ``p_value``, the share of target samples that lie as far from the median of the others
-            (:func:`univariate_p_values`), and ``univariate_rejection``, whether it is at most one minus the
-            sensitivity. They refer to `sample_`, at most 1,000 training samples.
+            probability, ``p_value``, the share of target samples that lie as far from the median of the others, and
+            ``univariate_rejection``, whether it is at most one minus the sensitivity. They refer to `sample_`, at most
+            1,000 training samples.
         """
         rows, strata = self._validated(X), self.description_.strata
         names = getattr(self, "feature_names_in_", None)
@@ -135,7 +135,7 @@ def univariate_p_values(known: Floats, new: Floats, weights: Floats | None = Non
     known : ndarray of shape (n, p)
     new : ndarray of shape (m, p)
     weights : ndarray of shape (n,), optional
-        Weights of the known samples, see :func:`transvariation.conformal.group_weights`.
+        Weights of the known samples, which sum to 1 within each group.
 
     Returns
     -------

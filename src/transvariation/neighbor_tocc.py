@@ -66,7 +66,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     trim : float in [0, 0.25], default=0
         The largest share of the known samples that may be left out as suspicious, for training data that contain
         samples of another class. Choose twice the share that you fear. Of clean samples of a light-tailed class none
-        are left out; see :attr:`suspicious_`.
+        are left out; see ``suspicious_``.
     max_reference : int or None, default=10_000
         The largest number of known samples that are kept as possible neighbors. Of more, a subsample is drawn that
         does not depend on their order. ``None`` keeps all. The tp's and the threshold are computed from at most 5,000
@@ -252,8 +252,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             As for the other classifiers, for targets of another population.
         tail : {"exponential"}, optional
             With 8 to 20 known samples no rank is below 1 / 9 to 1 / 21. ``"exponential"`` continues the ranks by a
-            model, :func:`transvariation.conformal.tail_p_values`. Compare these p-values with a level yourself:
-            `predict`, the threshold and the coverage report stay with ranks, which need no model.
+            model, an exponential tail fitted to the lower half of the scores. Compare these p-values with a level
+            yourself: `predict`, the threshold and the coverage report stay with ranks, which need no model.
 
         Returns
         -------

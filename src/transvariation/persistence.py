@@ -55,7 +55,8 @@ def save(model: object, path: PathOrFile, *, about: Mapping[str, object] | None 
     path : path or binary file
         An existing file is replaced when the new one is complete.
     about : mapping, optional
-        JSON values to keep with the model, such as units and the origin of the data; see :func:`read_about`.
+        JSON values to keep with the model, such as units and the origin of the data; see
+        :func:`transvariation.persistence.read_about`.
 
     Raises
     ------
@@ -162,8 +163,8 @@ def read_about(path: PathOrFile) -> Fields:
     -------
     dict
         ``class``, ``version`` (of the format), ``written_by``, ``sha256`` (of the whole model: it tells one model from
-        another) and ``about`` as it was given to :func:`save`. A stranger may have written anything there: escape it
-        before it is printed.
+        another) and ``about`` as it was given to :func:`transvariation.save`. A stranger may have
+        written anything there: escape it before it is printed.
 
     See Also
     --------

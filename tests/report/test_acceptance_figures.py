@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from transvariation.baselines import DDSIMCA
-from transvariation.baselines.strangers import describe_strangers
+from transvariation.baselines import DDSIMCA, describe_strangers
 from transvariation.metrics import type_ii_error
 from transvariation.report.acceptance_figures import (
     aliens_figure,

@@ -160,6 +160,21 @@ def test_the_classes_of_results_are_public(name):
     assert {"AlarmRecord", "Finding"} <= {*transvariation.__all__, *casework.__all__}
 
 
+def test_docstrings_refer_to_names_that_the_reference_describes():
+    sections = extension("api_reference").sections()
+    described = {f"{module}.{name}" for _, _, module, names in sections for name in names}
+    missing = set()
+    for _, _, module, names in sections:
+        for name in names:
+            found = getattr(importlib.import_module(module), name)
+            members = [member for key, member in inspect.getmembers(found) if not key.startswith("_")]
+            own = [m for m in members if inspect.isfunction(m) and m.__module__.startswith("transvariation")]
+            text = "\n".join(inspect.getdoc(each) or "" for each in [found, *own])
+            links = re.findall(r":(?:func|class):`~?([\w.]+)`", text)
+            missing |= {f"{name}: {link}" for link in links if not described & {link, f"{module}.{link}"}}
+    assert missing == set()
+
+
 def test_the_reference_lists_every_public_module():
     pytest.importorskip("dask")
     modules = {module for _, _, module, _ in extension("api_reference").sections()}

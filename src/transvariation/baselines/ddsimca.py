@@ -44,7 +44,7 @@ class DDSIMCA(OneClassClassifier):
         Number of principal components, at least 0 and less than the rank of the centered samples. By default the
         smallest number that explains 95% of the variance of the target samples; ``"procrustes"`` chooses the largest
         number that accepts new samples as well as fewer do, by Procrustes cross-validation
-        (:func:`transvariation.baselines.procrustes.procrustes_validation`).
+        (:func:`transvariation.baselines.procrustes_validation`).
     limits : {"classic", "robust"}, default="classic"
         Estimation of the scales and degrees of freedom: by moments, or by the median and the interquartile range.
     sensitivity : float in (0, 1], default=0.9

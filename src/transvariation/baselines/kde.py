@@ -51,7 +51,7 @@ class KDEOCC(OneClassClassifier):
 
     See Also
     --------
-    transvariation.density.bandwidth.plug_in_bandwidth
+    transvariation.GaussianKernelDensity : The density behind it.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class ProcrustesValidation:
         level : float in (0, 1), default=0.9
             The nominal sensitivity of the limits.
         limits : {"classic", "robust"}, default="classic"
-            Estimation of the limits, see :func:`transvariation.baselines.principal_distances.scaled_chi2`.
+            Estimation of the limits: by moments, or by the median and the interquartile range.
 
         Returns
         -------
@@ -109,7 +109,7 @@ def procrustes_validation(X: ArrayLike, *, max_components: int = 20, n_folds: in
     Examples
     --------
     >>> import numpy as np
-    >>> from transvariation.baselines.procrustes import procrustes_validation
+    >>> from transvariation.baselines import procrustes_validation
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 20)) + 0.1 * rng.normal(size=(200, 20))
     >>> validation = procrustes_validation(X)

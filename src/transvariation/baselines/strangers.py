@@ -108,8 +108,7 @@ def describe_strangers(model: DDSIMCA, X: ArrayLike) -> Strangers:
     Examples
     --------
     >>> import numpy as np
-    >>> from transvariation.baselines import DDSIMCA
-    >>> from transvariation.baselines.strangers import describe_strangers
+    >>> from transvariation.baselines import DDSIMCA, describe_strangers
     >>> rng = np.random.default_rng(0)
     >>> model = DDSIMCA(2).fit(rng.normal(size=(200, 5)))
     >>> strangers = describe_strangers(model, rng.normal(1, 1, size=(100, 5)))

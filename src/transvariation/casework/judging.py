@@ -77,10 +77,10 @@ def judge(
     settings : CaseSettings, optional
         How the case is judged. The fields below replace those of `settings`; any other keyword is refused.
     procedure : path, optional
-        A TOML file that fixes settings and background; see :class:`~transvariation.casework.procedure.Procedure`.
+        A TOML file that fixes settings and background.
     progress : callable, optional
-        Called with each :class:`~transvariation.casework.progress.ProgressStep`, a code with numbers, and the share of
-        the work done before it, or None while that is not known.
+        Called with each step, which has a ``code`` and numbers, and the share of the work done before it, or None while
+        that is not known.
     **fields
 
     Returns

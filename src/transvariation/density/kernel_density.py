@@ -162,7 +162,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
     Parameters
     ----------
     bandwidth : {"normal", "scott"}, float, array-like of shape (p,) or (p, p), default="normal"
-        A rule (:func:`rule_bandwidth`); the kernels' standard deviation, one for all features or one each; or
+        A rule of thumb; the kernels' standard deviation, one for all features or one each; or
         the kernels' covariance matrix H, symmetric with positive eigenvalues.
     diagonal : bool, default=True
         Whether a rule uses the variances only.

@@ -105,7 +105,7 @@ def draw_distances(
     for full, style, label in zip(limits, ("-", ":"), ("acceptance limit", "outlier limit"), strict=True):
         h = np.linspace(0, full / n_h, 200) if n_h else np.zeros(2)
         ax.plot(np.log1p(h), np.log1p((full - n_h * h) / n_v), style, color="black", linewidth=1, label=label)
-    colors = {True: cycle((DARK, SKY, GREEN)), False: cycle((RED, WARM, GREY))}
+    colors = {True: cycle((DARK, GREEN, SKY)), False: cycle((RED, WARM, GREY))}
     for name, distances, member, texts in groups:
         h, v = np.log1p(np.asarray(distances)).T
         color = next(colors[member])
@@ -126,7 +126,7 @@ def aliens_figure(strangers: Strangers, *, figure: FigureBase | None = None) -> 
     Parameters
     ----------
     strangers : Strangers
-        See :func:`transvariation.baselines.strangers.describe_strangers`.
+        See :func:`transvariation.baselines.describe_strangers`.
     figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
@@ -147,7 +147,7 @@ def selectivity_figure(strangers: Mapping[str, Strangers], *, figure: FigureBase
     Parameters
     ----------
     strangers : mapping of name to Strangers
-        See :func:`transvariation.baselines.strangers.describe_strangers`.
+        See :func:`transvariation.baselines.describe_strangers`.
     figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
