@@ -32,6 +32,15 @@ def make_glass(n_sources, n_fragments, n_replicates, rng, between=0.2, fragment=
     return pd.DataFrame(rows, columns=["pane", "fragment", "Rep", *ELEMENTS])
 
 
+def three_windows():
+    """Three windows with three known fragments each, questioned fragments of two of them and of P3, a background."""
+    table = make_glass(24, 4, 2, np.random.default_rng(7))
+    last, windows = table["fragment"] == "4", ["P0", "P1", "P2"]
+    known = table[table["pane"].isin(windows) & ~last]
+    questioned = table[table["pane"].isin(["P0", "P1", "P3"]) & last]
+    return known, questioned, table[~table["pane"].isin([*windows, "P3"])]
+
+
 def sources_of(table):
     """The fragments of each source, as arrays of log10 contents."""
     return [

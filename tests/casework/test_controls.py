@@ -1,32 +1,21 @@
 """A control table with several sources."""
 
-import io
 import json
 
 import numpy as np
 import pytest
-from rich.console import Console
-from tests.casework.conftest import make_glass
+from tests.casework.conftest import three_windows
 
 from transvariation.casework import CaseResult, judge
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.decision import is_accepted
-from transvariation.report.case import write_report
-from transvariation.report.console import show_case
-from transvariation.report.controls import joint_lines, matrix_frame
-from transvariation.report.wording.statements import headline
 
 WINDOWS = ["P0", "P1", "P2"]
 
 
 @pytest.fixture(scope="module")
 def windows():
-    """Three windows with three known fragments each, questioned fragments of two of them and of P3, a background."""
-    table = make_glass(24, 4, 2, np.random.default_rng(7))
-    last = table["fragment"] == "4"
-    known = table[table["pane"].isin(WINDOWS) & ~last]
-    questioned = table[table["pane"].isin(["P0", "P1", "P3"]) & last]
-    return known, questioned, table[~table["pane"].isin([*WINDOWS, "P3"])]
+    return three_windows()
 
 
 @pytest.fixture(scope="module")
@@ -95,19 +84,3 @@ def test_a_source_without_a_conclusion_leaves_the_joint_question_open(windows):
     assert not few.model.conclusive
     assert all(each.accepted is None for each in few.joint.conclusions)
     assert few.joint.false_inclusion is None
-
-
-def test_screen_and_report_show_the_matrix(result, tmp_path):
-    console = Console(file=io.StringIO(), width=120)
-    show_case(result, console)
-    narrow = Console(file=io.StringIO(), width=60)
-    show_case(result, narrow)
-    write_report(result, tmp_path / "case.html")
-    report = (tmp_path / "case.html").read_text()
-    assert headline(result) == "1 of 3 recovered fragments excluded from all 3 control sources."
-    for text in (console.file.getvalue(), narrow.file.getvalue(), report):
-        assert headline(result) in text.replace("\n  ", " ")
-        assert "any of these" in text
-    assert "P1: conclusions" in report
-    assert matrix_frame(result).shape == (3, 5)
-    assert joint_lines(result)[1].endswith("with a probability of at most 10%.")

@@ -253,27 +253,6 @@ def test_criteria_of_ratios_that_were_not_measured_are_not_met(database, tmp_pat
     assert criteria == {"false_exclusion_excess", "false_inclusion"}
 
 
-def test_the_report_has_what_an_assessor_reads(result, tmp_path):
-    pytest.importorskip("typst")
-    write_validation_report(result, tmp_path / "validation.pdf")
-    assert (tmp_path / "validation.pdf").read_bytes().startswith(b"%PDF")
-    write_validation_report(result, tmp_path / "validation.html")
-    text = (tmp_path / "validation.html").read_text()
-    for heading in (
-        "Purpose and population",
-        "Conclusion by criterion",
-        "Design 2x2",
-        "Data checks",
-        "Limits",
-        "Signatures",
-    ):
-        assert heading in text
-    assert validation_summary(result) in text
-    assert f"SHA-256 {result.database['sha256']}" in text
-    assert "Empirical cross-entropy" in text
-    assert "With 4, the 4 s interval is not the standard" in text
-
-
 @pytest.mark.parametrize("n_databases", [1, pytest.param(5, marks=pytest.mark.long)])
 def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch, n_databases):
     """The short form of the benchmark; of 8 intervals with 95%, more than one misses in 6% of such sets."""

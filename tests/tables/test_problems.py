@@ -1,12 +1,10 @@
 """Problems: codes for programs, sentences for each front end, and nothing from a file that a terminal obeys."""
 
 import json
-import re
 
 import pytest
 
 from transvariation.tables import Problem, TableError, printable, read_table
-from transvariation.tables.messages import MESSAGES, REMEDIES
 from transvariation.tables.problems import Problems
 
 
@@ -28,22 +26,6 @@ def test_a_problem_survives_json():
     again = Problem.from_dict(json.loads(json.dumps(problem.to_dict())))
     assert again == problem
     assert again.text().endswith('choose missing="drop" or missing="impute"')
-
-
-def test_every_code_in_use_has_a_message():
-    from pathlib import Path
-
-    import transvariation.tables as package
-
-    files = [
-        path for path in Path(package.__file__).parent.glob("*.py") if path.name not in ("messages.py", "problems.py")
-    ]
-    text = "".join(path.read_text(encoding="utf-8") for path in files)
-    used = set(re.findall(r'(?:\.add|\.stop|\.note|Problem)\(\s*"([\w-]+)"', text))
-    assert used <= set(MESSAGES)
-    assert [code for code in MESSAGES if f'"{code}"' not in text] == []  # and every message is in use
-    remedies = set(re.findall(r'remedy="([\w-]+)"', text))
-    assert remedies <= set(REMEDIES)
 
 
 def test_values_are_quoted_numbers_are_not():

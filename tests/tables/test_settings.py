@@ -9,12 +9,6 @@ from transvariation.tables import SettingsError, read_table
 
 
 def test_given_options_that_are_wrong():
-    with pytest.raises(SettingsError) as caught:  # all are named at once
-        read_table(b"Na\n1\n", decimal="x", delimiter=";;", encoding="klingon")
-    for words in ("decimal='x' must be", "delimiter=';;' must be one character", "encoding='klingon' is unknown"):
-        assert words in str(caught.value)
-    with pytest.raises(SettingsError, match="encoding='zlib' is unknown"):
-        read_table(b"Na\n1\n", encoding="zlib")
     with pytest.raises(SettingsError, match="did you mean 'delimiter'"):
         read_table(b"Na\n1\n", delimiter_=";")
     assert "does not belong to a text in 'ascii'" in problems_of_file("Nä\n1\n".encode(), encoding="ascii")[0]

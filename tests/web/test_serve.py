@@ -1,26 +1,16 @@
 """The page's command: it ends as it says."""
 
-import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
+from tests.web.conftest import wait_for_page
 
 pytest.importorskip("uvicorn")
-
-
-def _ask(where):
-    """Wait for an answer, whatever it says: then the page is up."""
-    connection = HTTPConnection(where, timeout=60)
-    connection.request("GET", "/")
-    connection.getresponse().read()
-    connection.close()
 
 
 def test_a_termination_ends_the_page_and_its_workers(tmp_path):
@@ -30,7 +20,7 @@ def test_a_termination_ends_the_page_and_its_workers(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     with subprocess.Popen(command, text=True, cwd=folder, **pipes) as page:
-        _ask(urlsplit(page.stdout.readline().strip()).netloc)
+        wait_for_page(urlsplit(page.stdout.readline().strip()).netloc)
         page.terminate()
         page.wait(timeout=60)
         folder.rmdir()
@@ -38,16 +28,6 @@ def test_a_termination_ends_the_page_and_its_workers(tmp_path):
     assert page.returncode == 0
     assert said.strip().endswith("The page is closed.")
     assert erred == ""
-
-
-@pytest.fixture
-def served(tmp_path):
-    """A page in a session of its own, whose temporary files go to a folder of their own."""
-    command = [sys.executable, "-m", "transvariation", "serve", "--port", "0", "--no-browser"]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
-    with subprocess.Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)}, **options) as page:
-        yield page, urlsplit(page.stdout.readline().strip()).netloc
-        page.kill()
 
 
 def _helpers(page):
@@ -60,7 +40,7 @@ def _helpers(page):
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):
     page, where = served
-    _ask(where)
+    wait_for_page(where)
     deadline = time.monotonic() + 60
     while not _helpers(page) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -72,20 +52,6 @@ def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_idle_connections_do_not_keep_others_from_being_answered(served):
-    _, where = served
-    _ask(where)
-    host, port = where.split(":")
-    with contextlib.ExitStack() as stack:
-        idle = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(100)]
-        idle[-1].send(b"GET / HT")  # nor do requests that never end
-        time.sleep(0.5)
-        connection = stack.enter_context(contextlib.closing(HTTPConnection(where, timeout=60)))
-        connection.request("GET", "/")
-        with connection.getresponse() as answer:
-            assert answer.status == 403
-
-
 @pytest.mark.parametrize("answered", [False, True])
 def test_ctrl_c_ends_the_page(answered):
     command = [sys.executable, "-m", "transvariation", "serve", "--port", "0", "--no-browser"]
@@ -94,7 +60,7 @@ def test_ctrl_c_ends_the_page(answered):
         address = page.stdout.readline().strip()
         assert "Ctrl-C ends the page" in page.stdout.readline()
         if answered:
-            _ask(urlsplit(address).netloc)
+            wait_for_page(urlsplit(address).netloc)
         os.killpg(page.pid, signal.SIGINT)  # as a terminal does: to the command and what it has started
         try:
             said, erred = page.communicate(timeout=60)

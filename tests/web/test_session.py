@@ -7,8 +7,11 @@ import pytest
 
 pytest.importorskip("openpyxl")
 
+from tests.web.conftest import ROLES
+
 from transvariation import load_glass
 from transvariation.casework import judge
+from transvariation.report.wording.notices import step_text
 from transvariation.tables import excel, opening
 from transvariation.web.session import Session
 
@@ -53,3 +56,28 @@ def test_held_cells_give_the_result_of_the_files(files):
     differing = {"provenance"}  # it names the command
     found, wanted = session.result.to_dict(), expected.to_dict()
     assert {key for key in wanted if found[key] != wanted[key]} == differing
+
+
+def test_session_reports_its_steps():
+    found = []
+    session = Session(lambda step, share: found.append((step, share)))
+    content = base64.b64encode(b"a\n" + b"1.5\n2\n3\n" * 5).decode()
+    session.load({which: {"name": f"{which}.csv", "content": content} for which in ROLES})
+    session.judge({})
+    steps, shares = zip(*found, strict=True)
+    assert tuple(map(step_text, steps[:2])) == (
+        "reading the tables",
+        "comparing 15 recovered with 15 control fragments",
+    )
+    assert shares == (0, None, 0.9)
+
+
+def test_tables_are_read_once(monkeypatch, tables):
+    session = Session(lambda step, share: None)
+    contents = {which: base64.b64encode(table).decode() for which, table in zip(ROLES, tables, strict=True)}
+    session.load({which: {"name": f"{which}.csv", "content": content} for which, content in contents.items()})
+    session.read({})
+    monkeypatch.setattr("transvariation.web.session.read_case", None)  # nobody may read again
+    session.judge({"method": "tocc", "case": {"case_number": "1"}})
+    session.judge({"sensitivity": 0.8})
+    assert session.show("view", 0.7)["sensitivity"] == 0.7

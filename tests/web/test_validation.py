@@ -5,21 +5,14 @@ import time
 
 import numpy as np
 import pytest
+
+pytest.importorskip("starlette")
 from tests.casework.conftest import make_glass
-from tests.web.test_app import LIMITS, _opened
 
 from transvariation.casework import Database, validate
 from transvariation.report.validation import rate_table, validation_summary
-from transvariation.web import workers
 
 QUICK = {"designs": ["1x1"], "sensitivities": [0.9], "n_comparisons": 20, "rates_only": True}
-
-
-@pytest.fixture(scope="module")
-def client():
-    workers.warm_up()
-    with _opened(LIMITS) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

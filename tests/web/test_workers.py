@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import os
 import subprocess
-import sys
 import time
 
 import pytest
 
 pytest.importorskip("starlette")
 
-from transvariation.web import worker, workers
+from transvariation.web import workers
 from transvariation.web.workers import Worker, WorkError
 
 MEMORY = 4 << 30
@@ -50,23 +49,6 @@ def test_worker_that_is_started_from_scratch_answers(monkeypatch):
     (found,) = _asked(("example",))
     assert found["control"]["name"] == "windows.csv"
     assert workers.warm_up() is None
-
-
-def test_work_beyond_its_memory_ends_in_words(monkeypatch):
-    class Greedy:
-        def take(self):
-            return bytearray(2**40)
-
-    assert worker.answer(Greedy(), "take", [])["problems"] == [{"message": worker.TOO_MUCH}]
-    limit = 3 << 30
-    code = f"from transvariation.web import worker; worker.limit({limit}); bytearray({limit})"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "MemoryError" in ended.stderr
-
-
-def test_numbers_that_json_does_not_have_are_sent_as_null():
-    value = {"a": [float("-inf"), {"b": float("nan")}], "c": (float("inf"), 1.5, "x", None, True)}
-    assert worker.finite(value) == {"a": [None, {"b": None}], "c": [None, 1.5, "x", None, True]}
 
 
 @pytest.mark.skipif(not workers.CAN_FORK, reason="processes cannot be forked here")

@@ -1,0 +1,31 @@
+"""The report of a validation."""
+
+import numpy as np
+import pytest
+from tests.casework.conftest import make_glass
+
+from transvariation.casework import Database, validate
+from transvariation.report.validation import validation_summary, write_validation_report
+
+
+def test_the_report_has_what_an_assessor_reads(tmp_path):
+    pytest.importorskip("typst")
+    database = Database.build(make_glass(40, 4, 2, np.random.default_rng(0)), source_column="pane", population="panes")
+    result = validate(database, designs=["2x2"], n_comparisons=20, n_folds=2, stability=False)
+    write_validation_report(result, tmp_path / "validation.pdf")
+    assert (tmp_path / "validation.pdf").read_bytes().startswith(b"%PDF")
+    write_validation_report(result, tmp_path / "validation.html")
+    text = (tmp_path / "validation.html").read_text()
+    for heading in (
+        "Purpose and population",
+        "Conclusion by criterion",
+        "Design 2x2",
+        "Data checks",
+        "Limits",
+        "Signatures",
+    ):
+        assert heading in text
+    assert validation_summary(result) in text
+    assert f"SHA-256 {result.database['sha256']}" in text
+    assert "Empirical cross-entropy" in text
+    assert "With 4, the 4 s interval is not the standard" in text
