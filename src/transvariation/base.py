@@ -457,7 +457,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         self._alignment, of_others = mean_offsets(self.sample_, rows, units, categorical)
         return rows - of_others
 
-    def _level(self, sensitivity: float | ArrayLike | None) -> Any:
+    def _level(self, sensitivity: float | ArrayLike | None) -> float | ArrayLike:
         return self._sensitivity if sensitivity is None else sensitivity
 
     def _ranks(self, rows: Any) -> Floats:

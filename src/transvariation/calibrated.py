@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
@@ -308,11 +310,11 @@ class CalibratedOCC(OneClassClassifier):
             raise ValueError(f"Found a table with {len(X)} sample(s) while a minimum of {at_least} is required.")
         return texts if texts is not None else validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def _keep_sample(self, X: object, groups: Any) -> None:
+    def _keep_sample(self, X: object, groups: Indices | None) -> None:
         if getattr(X, "ndim", 2) == 2 and not issparse(X):  # others have no features to explain
             super()._keep_sample(X, groups)
 
-    def explain(self, X: Any) -> Any:
+    def explain(self, X: ArrayLike) -> pd.DataFrame:
         """Compare samples with the target class, feature by feature; needs a table of numeric features.
 
         Parameters

@@ -85,7 +85,7 @@ def calibration_folds(calibration: str | BaseCrossValidator, X: Any, groups: Ind
     return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in numbers]
 
 
-def _custom_folds(splitter: Any, n: int, groups: Indices | None) -> list[Fold]:
+def _custom_folds(splitter: BaseCrossValidator, n: int, groups: Indices | None) -> list[Fold]:
     folds = list(splitter.split(np.empty((n, 1)), groups=groups))
     scored = np.concatenate([test for _, test in folds])
     if len(np.unique(scored)) < len(scored):
@@ -114,7 +114,7 @@ def _codes(column: pd.Series) -> NDArray:
     return np.unique(column.astype(str), return_inverse=True)[1].astype(float)
 
 
-def target_rows(y: Any, n: int, at_least: int) -> Indices | None:
+def target_rows(y: object, n: int, at_least: int) -> Indices | None:
     """Return the samples labelled 1 if the labels are 1 and -1, with a warning; None if no sample is labelled -1.
 
     Labels 0 and 1 may mark outliers by either: all samples are used, with a warning.
@@ -244,7 +244,11 @@ class CalibrationPlan:
 
 
 def plan_calibration(
-    calibration: str | BaseCrossValidator, sensitivity: Any, X: Any, groups: ArrayLike | None, at_least: int = 1
+    calibration: str | BaseCrossValidator,
+    sensitivity: float | ArrayLike,
+    X: Any,
+    groups: ArrayLike | None,
+    at_least: int = 1,
 ) -> CalibrationPlan:
     """Check the parameters of a fit to validated samples, and plan its calibration."""
     check_sensitivities(sensitivity)

@@ -52,7 +52,7 @@ class ExplanationMixin:
         return feature_table(known, new, strata(self.sample_), strata(rows), weights, level)
 
 
-def as_frame(X: Any, names: Any = None) -> pd.DataFrame:
+def as_frame(X: Any, names: list[str] | None = None) -> pd.DataFrame:
     """Convert rows to a DataFrame of their numeric columns; columns without names are called x0, x1, ..."""
     if column_names(X) is None:
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])] if names is None else names)

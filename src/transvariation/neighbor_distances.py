@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import rankdata
 
-from transvariation._typing import Fields, Floats, Indices
+from transvariation._typing import Bools, Fields, Floats, Indices
 from transvariation.calibration import CalibrationPlan
 from transvariation.depth.tail import ExponentialTail, fit_tail, log_tp
 from transvariation.description import Description
@@ -50,7 +50,7 @@ class NeighborDistances(Description):
     n_neighbors: int | Sequence[int]
     scalings: Sequence[str]
     pairs: bool = True
-    categorical: Any = None
+    categorical: Bools | None = None
     max_reference: int | None = None
     n_jobs: int | None = None
 
@@ -244,7 +244,7 @@ class NeighborDistances(Description):
             distances, found = distances[at], found[at]
         return distances[:, :k], found[:, :k], duplicate
 
-    def _duplicates(self, distances: Floats, found: Indices, left_out: Any, X: Floats) -> Indices:
+    def _duplicates(self, distances: Floats, found: Indices, left_out: Bools, X: Floats) -> Indices:
         """Find for each sample one of the nearest known samples that equals it up to rounding; -1 if there is none."""
         duplicate = np.full(len(X), -1)
         # The steps of a pipeline and whitening may round the same values differently.
@@ -326,7 +326,7 @@ def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices |
     return left_out[np.log(trim) - (far[left_out] - start) / scale < np.log(_EXPECTED_SUSPICIOUS / n)]
 
 
-def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
+def feature_pairs(X: Floats, categorical: Bools | None = None) -> list[tuple[int, int]]:
     """Pair each feature with the two whose ranks are most correlated with its own; keep the fifteen closest pairs.
 
     Categories are ranked by their frequency, and missing values are taken to be in the middle. Sums of products of
@@ -359,7 +359,7 @@ def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
     return [tuple(sorted((int(columns[i]), int(columns[j])))) for i, j in chosen]  # type: ignore[misc]
 
 
-def _quantiles(values: Any, limit: int) -> Any:
+def _quantiles(values: Floats, limit: int) -> Floats:
     """Return the sorted values that are not missing, or evenly spaced ones of more than `limit`."""
     ordered = np.sort(values[~np.isnan(values)])
     if len(ordered) <= limit:

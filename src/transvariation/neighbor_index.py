@@ -52,7 +52,7 @@ class NeighborIndex:
         else:
             self._single = self._prepared(np.float32)
 
-    def _prepared(self, dtype: Any) -> NDArray[Any]:
+    def _prepared(self, dtype: type[np.floating]) -> NDArray[np.floating]:
         """Return the known rows for one product with new rows: -2 x, 1, x^2 and, with gaps, what is present."""
         numbers = self._numbers(self.known)
         if not self._gaps:
@@ -188,7 +188,9 @@ class PairIndex:
         result[np.isinf(result) | missing[:, first] | missing[:, second]] = np.nan
         return result
 
-    def _compare(self, new: Floats, pairs: list[int], duplicate: Indices, groups: Any, block: slice) -> Floats:
+    def _compare(
+        self, new: Floats, pairs: list[int], duplicate: Indices, groups: tuple[Indices, Indices] | None, block: slice
+    ) -> Floats:
         """Compare each new row with all known rows."""
         squares = (new[:, :, None] - self._columns) ** 2
         for j in np.flatnonzero(self._mismatch):
@@ -203,7 +205,7 @@ class PairIndex:
         return np.sqrt(np.transpose(nearest))
 
 
-def _smallest(values: NDArray[Any], k: int) -> Indices:
+def _smallest(values: Floats, k: int) -> Indices:
     """Find the columns of the k smallest values in each row; for small k this is much faster than a partition."""
     if k > _FEW_NEIGHBORS:
         return np.argpartition(values, k - 1, axis=1)[:, :k]

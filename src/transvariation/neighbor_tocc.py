@@ -163,7 +163,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             self._names = [names[row] for row in self.reference_]
         return self
 
-    def _fit_trimmed(self, X: Any, y: Any, groups: Any) -> None:
+    def _fit_trimmed(self, X: ArrayLike, y: object, groups: ArrayLike | None) -> None:
         rows = self._validate(X, reset=True)
         targets = target_rows(y, len(rows), self._min_samples)
         targets = np.arange(len(rows)) if targets is None else targets

@@ -11,10 +11,11 @@ from sklearn.utils import Tags, assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import check_groups, take_rows
+from transvariation.coverage_report import CoverageReport
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.parallel import run_in_processes
 
@@ -206,7 +207,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             labels[none] = self.none_label_
         return labels
 
-    def coverage_report(self, confidence: float = 0.95) -> dict[Any, Any]:
+    def coverage_report(self, confidence: float = 0.95) -> dict[Any, CoverageReport]:
         """Report for each class the share of its samples that it accepts, and under which assumptions.
 
         Parameters
@@ -234,5 +235,5 @@ def _labels(y: ArrayLike, n: int) -> NDArray[Any]:
     return labels
 
 
-def _fit_class(one: OneClassClassifier, X: Any, groups: Any) -> OneClassClassifier:
+def _fit_class(one: OneClassClassifier, X: Any, groups: Indices | None) -> OneClassClassifier:
     return clone(one).fit(X, groups=groups)

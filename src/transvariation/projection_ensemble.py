@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from transvariation.tocc import TOCC
 from transvariation.validation import check_count, check_magnitude
 
 
-def _members_compute_tp(ensemble: Any) -> bool:
+def _members_compute_tp(ensemble: ProjectionEnsemble) -> bool:
     return ensemble.estimator is None or hasattr(ensemble.estimator, "transvariation_probability")
 
 
@@ -236,7 +237,7 @@ class RandomProjections(Description):
         self._training_ranks = _lower_median(np.array([member.calibration_.ranks() for member in self.estimators_]))
         return self
 
-    def each_member(self, function: Any, X: Floats) -> Floats:
+    def each_member(self, function: Callable[[OneClassClassifier, Floats], Floats], X: Floats) -> Floats:
         """Call ``function(member, rows)`` for every member and its image of X: (n_projections, n_samples)."""
         pieces = ((function, *pair, X) for pair in zip(self.estimators_, self.projections_, strict=True))
         return np.array(run_in_threads(_ask_member, pieces, self.n_jobs))
@@ -274,7 +275,9 @@ def _fit_member(
     return clone(member).set_params(**parameters)._fit_scores(project(X, matrix), groups, with_threshold=True)
 
 
-def _ask_member(function: Any, member: OneClassClassifier, matrix: Floats, X: Floats) -> Floats:
+def _ask_member(
+    function: Callable[[OneClassClassifier, Floats], Floats], member: OneClassClassifier, matrix: Floats, X: Floats
+) -> Floats:
     return function(member, project(X, matrix))
 
 

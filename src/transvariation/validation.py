@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,8 +119,8 @@ def check_magnitude(X: Floats, largest: float = 1e100) -> None:
 
 def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
     """Name the columns of a table that hold texts or missing values, and the remedy for the classifier `name`."""
-    texts: list[Any] = []
-    gaps: list[Any] = []
+    texts: list[int | str] = []
+    gaps: Sequence[int | str] = []
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
         gaps = [column for column in X.columns if X[column].isna().any()]

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -164,7 +163,7 @@ def verify(path: str | Path, *, folder: str | Path | None = None, progress: Prog
     return Verification(tuple(tables), tuple(_differences(one, two, "")), versions, recomputed=True)
 
 
-def _find_table(given: Mapping[str, Any], path: Path, folder: str | Path | None) -> tuple[Path | None, str]:
+def _find_table(given: Mapping[str, object], path: Path, folder: str | Path | None) -> tuple[Path | None, str]:
     """Find a table where it was, beside the saved file or in a folder, and compare its SHA-256."""
     name = str(given["file"])
     files = [Path(name), path.parent / Path(name).name] if folder is None else [Path(folder) / Path(name).name]
@@ -217,7 +216,7 @@ def _model_differences(one: Path, two: Path) -> Iterator[Difference]:
                 yield from _differences(json.loads(saved.read(name)), json.loads(again.read(name)), "")
 
 
-def _versions(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+def _versions(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[Difference]:
     for name in before:
         if name in now and name not in ("command", "seed", "date") and str(before[name]) != str(now[name]):
             yield Difference(name, str(before[name]), str(now[name]))
@@ -227,7 +226,7 @@ def _only_in(place: str, is_saved: bool) -> Difference:
     return Difference(place, "", None) if is_saved else Difference(place, None, "")
 
 
-def _differences(one: Any, two: Any, where: str) -> Iterator[Difference]:
+def _differences(one: object, two: object, where: str) -> Iterator[Difference]:
     """Walk through two JSON values and name the places where they differ."""
     if isinstance(one, dict) and isinstance(two, dict):
         for key in {**one, **two}:

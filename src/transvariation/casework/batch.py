@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from transvariation.casework.database import Database
 from transvariation.casework.errors import CaseError
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.progress import Progress, ProgressStep, ignore_progress, progress_of_part
@@ -14,7 +14,7 @@ from transvariation.casework.result import CaseResult
 from transvariation.casework.settings import CASE_FIELDS, CaseSettings
 from transvariation.tables import Limits
 from transvariation.tables.cells import cell_text
-from transvariation.tables.opening import opened
+from transvariation.tables.opening import TableSource, opened
 
 COLUMNS = ("case", "control", "recovered")
 KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsm", ".ods", ".parquet")
@@ -35,8 +35,8 @@ class BatchCase:
     """
 
     name: str
-    control: Any
-    recovered: Any
+    control: TableSource
+    recovered: TableSource
     details: dict[str, str] = field(default_factory=dict)
 
 
@@ -104,7 +104,7 @@ def _from_table(path: Path) -> list[BatchCase]:
 def judge_batch(
     cases: Sequence[BatchCase],
     *,
-    background: Any = None,
+    background: TableSource | Database | None = None,
     settings: CaseSettings | None = None,
     progress: Progress | None = None,
     command: str = "transvariation.casework.batch",

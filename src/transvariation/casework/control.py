@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.calibrated import CalibratedOCC, DetectorDescription
@@ -63,7 +63,7 @@ CLASSIFIERS: dict[str, Callable[[int], OneClassClassifier]] = {
     "projections": lambda seed: ProjectionEnsemble(TOCC(), random_state=seed, calibration="cv"),
     "ddsimca": lambda seed: DDSIMCA("procrustes", calibration="cv"),
 }
-REDUCERS: dict[str, Callable[[int, int], Any]] = {
+REDUCERS: dict[str, Callable[[int, int], BaseEstimator]] = {
     "minor": lambda n, seed: MinorComponents(n),
     "vip": lambda n, seed: VIPSelector(n, kappa=0.5, random_state=seed),
     "varsel": lambda n, seed: VarSel(n),
@@ -86,7 +86,7 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
 class PreprocessedNeighbors(DetectorDescription):
     """A pipeline that ends in NeighborTOCC; see :class:`PreprocessedNeighborTOCC`."""
 
-    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Any, Any]:
+    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
         """Score each row by its distances to the others, after steps that were learned without it."""
         steps, neighbors = self.estimator_[:-1], self.estimator_[-1].description_
         if not any(step.learns for step in steps):
@@ -105,7 +105,7 @@ class PreprocessedNeighbors(DetectorDescription):
 def make_classifier(settings: CaseSettings, sensitivity: float, features: Sequence[str]) -> OneClassClassifier:
     """Make the classifier that the settings name; every fold of its calibration repeats preprocessing and reduction."""
     classifier = CLASSIFIERS[settings.method](settings.seed)
-    steps: list[Any] = []
+    steps: list[BaseEstimator] = []
     if settings.method == "ddsimca" and spectral_axis(features) is None:
         steps.append(StandardScaler())  # variables of different units; the positions of a spectrum share one
     if settings.steps is not None:
@@ -222,7 +222,7 @@ def compare_with_control(
     )
 
 
-def _distances_of(classifier: BaseEstimator, *rows: Any) -> Distances | None:
+def _distances_of(classifier: BaseEstimator, *rows: Floats | tuple[()]) -> Distances | None:
     """Compute the distances of control, recovered and foreign fragments by DD-SIMCA; None by another method."""
     pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
     model = pipeline[-1] if isinstance(pipeline, Pipeline) else pipeline

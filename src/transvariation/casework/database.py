@@ -22,6 +22,7 @@ from transvariation._typing import Fields, Floats
 from transvariation.atomic_write import replacing, write_text
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table, TableSettings, read_table
+from transvariation.tables.opening import TableSource
 
 SCHEMA = "transvariation-database/1"
 LABELS = ("source", "fragment", "replicate", "order", "stratum")
@@ -251,7 +252,7 @@ class Database:
 
     @classmethod
     def from_bytes(
-        cls, raw: bytes, described: bytes, files: tuple[Any, Any] = ("the table", "the description")
+        cls, raw: bytes, described: bytes, files: tuple[str | Path, str | Path] = ("the table", "the description")
     ) -> Self:
         """Read a database from the contents of its two files.
 
@@ -428,7 +429,7 @@ class Database:
         return [Finding("missing", {"by_variable": found}, variables=tuple(found))] if found else []
 
 
-def is_database(path: Any) -> bool:
+def is_database(path: object) -> bool:
     """Return whether a path leads to a database: a CSV file with a description beside it."""
     if not isinstance(path, str | Path) or Path(path).suffix.lower() not in (".csv", ".json"):
         return False
@@ -446,7 +447,7 @@ def _files(path: str | Path) -> tuple[Path, Path]:
     return path.with_suffix(".csv"), path.with_suffix(".json")
 
 
-def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[Table, pd.DataFrame]:
+def _read(source: TableSource, how: TableSettings, stratum_column: str | None) -> tuple[Table, pd.DataFrame]:
     roles = dict(how.roles) | ({} if stratum_column is None else {stratum_column: "ignore"})
     table = read_table(source, missing="keep", settings=how, roles=roles)
     if table.source is None:

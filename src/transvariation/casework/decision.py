@@ -4,6 +4,7 @@ Figures, reports and the page ask this module; `transvariation.conformal.is_acce
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -297,7 +298,7 @@ def _reason(found: VariableEvidence, model: Model, accepted: bool | None) -> Rea
     return Reason(**_fields(found, VariableEvidence), evidence=evidence)
 
 
-def _strength(model: Model) -> Any:
+def _strength(model: Model) -> Callable[[Reason], tuple[float, float, str]]:
     def key(reason: Reason) -> tuple[float, float, str]:
         p = reason.p_value(model.basis)
         return 1.0 if p is None else p, -abs(reason.deviation), reason.variable

@@ -1,9 +1,9 @@
 """Known foreign fragments: how often a case notices what does not belong to the control."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from transvariation.conformal import is_accepted
 from transvariation.metrics import type_ii_error
@@ -39,7 +39,7 @@ class Foreign:
         """
         return sum(is_accepted(p, sensitivity) for p in self.p_values)
 
-    def type_ii_error(self, sensitivity: Any) -> pd.DataFrame:
+    def type_ii_error(self, sensitivity: float | ArrayLike) -> pd.DataFrame:
         """Estimate the share of foreign fragments that are not excluded, by class or degree of adulteration.
 
         Parameters

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.signal import find_peaks
 
-from transvariation._typing import Fields
-from transvariation.casework.astm import compare_by_astm
+from transvariation._typing import Fields, Floats, Indices
+from transvariation.casework.astm import MatchInterval, compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.background.survey import SURVEY, SurveyComparison, compare_with_survey, summarise
 from transvariation.casework.checks import Check, check_case
@@ -233,7 +233,7 @@ def _summary(table: Table, n_fragments: int) -> dict[str, object]:
     return table.summary() | {"rows": len(table.X), "fragments": n_fragments}
 
 
-def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
+def _measurements(table: Table, rows: Indices) -> dict[str, tuple[float, ...]]:
     """Return the replicates of a fragment as given, by variable."""
     return dict(zip(table.features, map(tuple, table.X[rows].T.tolist()), strict=True))
 
@@ -246,12 +246,12 @@ def _spectra(tables: CaseTables, model: Model) -> Spectra | None:
     return Spectra(tuple(tables.axis.tolist()), tables.shown_after, known, whole=not model.variables.unused)
 
 
-def _rounded(values: Any) -> tuple[float, ...]:
+def _rounded(values: Floats) -> tuple[float, ...]:
     """Round numbers to nine digits: a file of spectra would be twice as long otherwise."""
     return tuple(float(f"{value:.9g}") for value in values)
 
 
-def _deviations(tables: CaseTables) -> Any:
+def _deviations(tables: CaseTables) -> Floats:
     """Compute how far recovered fragments lie from the control mean, in standard deviations of the control."""
     control, recovered = tables.shown
     spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
@@ -260,7 +260,7 @@ def _deviations(tables: CaseTables) -> Any:
     return np.clip(np.nan_to_num(deviations, nan=0.0), -MAX_DEVIATION, MAX_DEVIATION)
 
 
-def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool) -> list[int]:
+def _telling(p_values: Floats, deviations: Floats, used: list[int], is_spectrum: bool) -> list[int]:
     """Choose the variables that the reasons of a recovered fragment name: all, or of many the most telling ones.
 
     Neighboring positions of a spectrum tell the same, so that only the largest deviation among them is named.
@@ -277,7 +277,7 @@ def _fragments(
     tables: CaseTables,
     by_control: ControlEvidence,
     by_background: BackgroundEvidence | None,
-    matches: Sequence[Any],
+    matches: Sequence[tuple[bool | None, tuple[MatchInterval, ...]]],
     spectra: Spectra | None,
 ) -> list[FragmentEvidence]:
     """Collect the evidence on every recovered fragment."""

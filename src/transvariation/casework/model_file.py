@@ -21,6 +21,7 @@ from transvariation.casework.variables import check_without, select_ranges, spec
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, TableSettings, apply_policy, read_chunks, read_table
 from transvariation.tables.axis import interpolated
+from transvariation.tables.opening import TableSource
 from transvariation.tables.pairing import unit_problems, without_classes
 from transvariation.tables.problems import printable
 
@@ -38,7 +39,7 @@ class Fitted(NamedTuple):
     sha256: str
 
 
-def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) -> Fitted:
+def fit_model(control: TableSource, path: Path, settings: CaseSettings | None = None) -> Fitted:
     """Fit a classifier to the samples of a table, and save it: replicates are averaged, as :func:`judge` does.
 
     Parameters
@@ -112,7 +113,7 @@ class Scored(NamedTuple):
 
 def score_table(
     model: Path,
-    table: Any,
+    table: TableSource,
     out: Path,
     settings: TableSettings = TableSettings(),  # noqa: B008  # frozen
     *,

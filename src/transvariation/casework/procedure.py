@@ -33,7 +33,7 @@ class Procedure:
 
     name: str
     sha256: str
-    fixed: Mapping[str, Any]
+    fixed: Mapping[str, object]
     background: Path | str | None = None
 
     @classmethod

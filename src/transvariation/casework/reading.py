@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from transvariation._typing import Bools, Fields, Floats
+from transvariation._typing import Bools, Fields, Floats, Indices
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Source
@@ -41,6 +41,7 @@ from transvariation.tables import (
     read_pair,
     read_table,
 )
+from transvariation.tables.opening import TableSource
 from transvariation.tables.pairing import is_label, unit_problems
 
 NFI = "nfi"
@@ -100,7 +101,7 @@ class CaseTables:
     background_table: Table | None = None
     background: Sequence[Source] = ()
     background_names: tuple[str, ...] = ()
-    kept: Any = ()
+    kept: Bools | Indices | tuple[()] = ()
     one_fragment: bool = False
     cautions: tuple[Caution, ...] = ()
     preprocessing: Pipeline | None = None
@@ -239,7 +240,9 @@ def read_case(
     return _with_background(case, table, fragments_of(table, "background", **scale))
 
 
-def _with_database(case: CaseTables, given: Any, pair: Pair, settings: CaseSettings, limits: Limits) -> CaseTables:
+def _with_database(
+    case: CaseTables, given: str | Path | Database, pair: Pair, settings: CaseSettings, limits: Limits
+) -> CaseTables:
     """Use a database as the background, on the scale on which the case is judged."""
     database = given if isinstance(given, Database) else Database.read(given)
     if database.logged and not case.exponent:
@@ -253,7 +256,7 @@ def _with_database(case: CaseTables, given: Any, pair: Pair, settings: CaseSetti
     return replace(case, population=database.about.get("population", ""))
 
 
-def _check_sources(background: Any, foreign: Any, settings: CaseSettings) -> None:
+def _check_sources(background: object, foreign: object, settings: CaseSettings) -> None:
     """Refuse a background beside a foreign table, and settings of a table that was not given."""
     if background is not None and foreign is not None:
         raise CaseError("background-and-foreign")
@@ -297,7 +300,9 @@ def _without_columns(settings: TableSettings, names: set[str]) -> TableSettings:
     return replace(settings, **lost, roles={name: role for name, role in settings.roles.items() if name not in names})
 
 
-def _read_third(source: Any, which: str, pair: Pair, settings: CaseSettings, missing: str, limits: Limits) -> Table:
+def _read_third(
+    source: TableSource, which: str, pair: Pair, settings: CaseSettings, missing: str, limits: Limits
+) -> Table:
     """Read the background or the foreign table by the variables of the control.
 
     Columns that are named for every table may be in control or recovered only.
@@ -319,7 +324,7 @@ def _read_third(source: Any, which: str, pair: Pair, settings: CaseSettings, mis
     return table
 
 
-def _name(source: Any, which: str) -> str | None:
+def _name(source: object, which: str) -> str | None:
     """Call a table in memory by its part in the case, unless it has a name of its own."""
     named = isinstance(source, str | PathLike) or isinstance(getattr(source, "name", None), str)
     return None if named else which

@@ -1,5 +1,10 @@
 """Databases of sources, and the validation of the method on them."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transvariation.casework import Database
+
 import json
 import shutil
 import sys
@@ -103,7 +108,7 @@ def _tell(text: str) -> None:
         say(line)
 
 
-def _check(found: Any) -> None:
+def _check(found: "Database") -> None:
     from transvariation.report.wording.notices import finding_text
 
     findings = found.check()
@@ -112,7 +117,7 @@ def _check(found: Any) -> None:
     say("Nothing was changed or left out." if findings else "Checks: nothing was found.")
 
 
-def _describe(found: Any) -> None:
+def _describe(found: "Database") -> None:
     from transvariation.report.wording.numbers import significant
 
     described = found.describe()

@@ -228,7 +228,7 @@ def usage_errors() -> Iterator[None]:
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace output files that exist.")
 
 
-def check_files(outputs: Sequence[Path | None], inputs: Iterable[Any], overwrite: bool) -> None:
+def check_files(outputs: Sequence[Path | None], inputs: Iterable[object], overwrite: bool) -> None:
     """Refuse outputs that cannot be written, and to replace a file silently; an empty one is no loss.
 
     A pipe or a device is written to.

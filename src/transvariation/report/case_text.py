@@ -1,12 +1,11 @@
 """The sentences, numbers and tables of a case that the screen, the report and the page share."""
 
-from typing import Any
-
 import pandas as pd
 
 from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
+from transvariation.casework.decision import Group
 from transvariation.casework.foreign import Foreign
 from transvariation.report.wording.cautions import UNITS
 from transvariation.report.wording.numbers import MAX_NAMES_LISTED, format_p, in_words, listed, p_equals, plural
@@ -257,7 +256,7 @@ def group_lines(result: CaseResult) -> list[str]:
     return lines
 
 
-def group_sentence(result: CaseResult, group: Any) -> str:
+def group_sentence(result: CaseResult, group: Group) -> str:
     """State which recovered fragments belong together, and their joint evidence."""
     words = f"Fragments {listed(group.fragments)} cannot be distinguished from each other"
     if group.accepted is None:

@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -14,6 +13,7 @@ from rich.table import Column, Table
 from transvariation.atomic_write import write_text
 from transvariation.casework import CaseResult, CaseSettings
 from transvariation.casework.batch import BatchCase, file_name, judge_batch
+from transvariation.casework.database import Database
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.procedure import Procedure
 from transvariation.casework.progress import ProgressStep
@@ -27,6 +27,7 @@ from transvariation.report.vocabulary import said, speaking
 from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.notices import step_text
 from transvariation.report.wording.statements import headline
+from transvariation.tables.opening import TableSource
 from transvariation.tables.problems import printable_text
 
 VARIABLES_NAMED = 4  # variables in which a fragment differs by itself
@@ -36,7 +37,7 @@ NARROW_COLUMNS = 80  # columns; a narrower screen gets a list instead of a table
 
 
 def judge_case(
-    sources: Mapping[str, Any],
+    sources: Mapping[str, object],
     settings: CaseSettings,
     reports: Sequence[Path],
     json_file: Path | None,
@@ -78,7 +79,7 @@ def judge_case(
 
 def judge_cases(
     cases: Sequence[BatchCase],
-    background: Any,
+    background: TableSource | Database | None,
     settings: CaseSettings,
     folder: Path,
     console: Console,

@@ -15,6 +15,7 @@ from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESH
 from transvariation.report.names import PLAIN, wrapped
 from transvariation.report.page import Document, Section
 from transvariation.tables import Limits, Table, read_table
+from transvariation.tables.opening import TableSource
 
 __all__ = ["contribution_figure", "monitor_tables", "monitoring_figure", "write_monitoring_report"]
 
@@ -97,10 +98,10 @@ def contribution_figure(alarm: Alarm, *, figure: FigureBase | None = None) -> Fi
 
 
 def monitor_tables(
-    normal: Any,
-    new: Any,
+    normal: TableSource,
+    new: TableSource,
     *,
-    sheets: tuple[Any, Any] = (None, None),
+    sheets: tuple[str | int | None, str | int | None] = (None, None),
     limits: Limits = Limits(),  # noqa: B008  # frozen
     **how: Any,
 ) -> MonitoringResult:

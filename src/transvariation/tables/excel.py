@@ -61,7 +61,7 @@ class ExcelGrid(Grid):
             self.problems.note("sheets-not-read", sheet=visible[0], sheets=visible[1:])
         return visible[0]
 
-    def _rows(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    def _rows(self) -> Iterator[tuple[int, tuple[object, ...]]]:
         """Read the rows, without the many empty cells that may follow the last one with a value."""
         n_empty = n_used = 0
         try:
@@ -134,7 +134,7 @@ class ExcelGrid(Grid):
             raise self.problems.stop("merged-cells", row, self.header[column - 1] or None, ranges=listed)
 
 
-def _take(rows: Iterator[tuple[int, tuple[Any, ...]]], n: int) -> list[tuple[int, tuple[Any, ...]]]:
+def _take(rows: Iterator[tuple[int, tuple[object, ...]]], n: int) -> list[tuple[int, tuple[object, ...]]]:
     """Take up to n rows, fewer if they are long: a row may have many more cells than the header."""
     taken, n_cells = [], 0
     for row, cells in islice(rows, n):

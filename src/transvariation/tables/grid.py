@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from transvariation._typing import Bools, Indices
 from transvariation.tables.cells import Column, Limit, read_cell
 from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems, TableError
@@ -53,7 +54,7 @@ class Block(NamedTuple):
     columns: list[Column]
     progress: float = 1.0  # the share of the file read by now
 
-    def keep(self, at: Any) -> "Block":
+    def keep(self, at: Indices | Bools | slice) -> "Block":
         """Return the rows of a slice, a mask or a list of positions."""
         return Block(self.rows[at], [column[at] for column in self.columns], self.progress)
 
@@ -100,7 +101,7 @@ class Grid:
         while self.header and not self.header[-1]:
             self.header.pop()
 
-    def block(self, records: Iterable[tuple[int, Sequence[Any]]], progress: float = 1.0) -> Iterator[Block]:
+    def block(self, records: Iterable[tuple[int, Sequence[object]]], progress: float = 1.0) -> Iterator[Block]:
         """Turn numbered rows of cells into columns, without blank rows; report those that do not fit the header."""
         width = len(self.header)
         filled = [(row, record) for row, record in records if row > self.first_row and is_filled(record)]

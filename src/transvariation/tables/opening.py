@@ -49,7 +49,7 @@ class HeldGrid(Grid):
         return grid
 
 
-def hold(source: Any, limits: Limits, how: TableSettings) -> HeldGrid | None:
+def hold(source: TableSource, limits: Limits, how: TableSettings) -> HeldGrid | None:
     """Open a file and keep its cells; None if there are problems or too many cells, which reading will report."""
     blocks: list[Block] = []
     try:

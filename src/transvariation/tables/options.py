@@ -90,7 +90,7 @@ def label_of(name: str, given: Option) -> str:
     return given.label or name.replace("_", " ").capitalize()
 
 
-def _text(value: object, given: Option) -> Any:
+def _text(value: object, given: Option) -> str | None:
     if isinstance(value, str) or value is None:
         return value or None
     raise ValueError(f"={value!r} must be a text")

@@ -224,7 +224,7 @@ def _at_positions_of(coarse: Table, table: Table) -> Table:
     )
 
 
-def _attempt(step: Callable[..., Table], *args: Any, **options: Any) -> tuple[Any, list[Problem]]:
+def _attempt(step: Callable[..., Table], *args: object, **options: object) -> tuple[Any, list[Problem]]:
     """Call a function; return what it could read, and the problems that it raised."""
     try:
         return step(*args, **options), []

@@ -148,7 +148,7 @@ class TableError(ValueError):
         self.stopped, self.partial = stopped, partial
         super().__init__(self.problems, stopped)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.problems, self.stopped)  # a worker process returns the list, not the table
 
     def __str__(self) -> str:
@@ -185,14 +185,14 @@ class Problems:
         self.notes: list[Problem] = []
 
     def add(
-        self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: Any
+        self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: object
     ) -> None:
         """Record what makes the table unusable; give up when there are too many to be of use."""
         if len(self.problems) >= MAX_COLLECTED:
             raise TableError(self.problems, stopped=True)
         self.problems.append(Problem(code, self.table, row, column, params, remedy))
 
-    def note(self, code: str, row: int | None = None, column: str | None = None, **params: Any) -> None:
+    def note(self, code: str, row: int | None = None, column: str | None = None, **params: object) -> None:
         """Record what was understood or not used."""
         if len(self.notes) < MAX_COLLECTED:
             self.notes.append(Problem(code, self.table, row, column, params))
@@ -260,7 +260,7 @@ def row_list(rows: Sequence[int]) -> str:
 class _Formatter(string.Formatter):
     """Quotes and escapes text, lists the members of lists, and leaves numbers as they are."""
 
-    def convert_field(self, value: Any, conversion: str | None) -> Any:
+    def convert_field(self, value: object, conversion: str | None) -> Any:
         show = quoted if conversion is None else _plain
         if isinstance(value, list | tuple):
             return ", ".join(map(show, value))
@@ -271,6 +271,6 @@ def _plain(value: object) -> str:
     return printable(str(value)[:200])
 
 
-def phrase(template: str, values: Mapping[str, Any]) -> str:
+def phrase(template: str, values: Mapping[str, object]) -> str:
     """Fill a sentence with values from a file: text is quoted and escaped, with ``!s`` only escaped."""
     return _Formatter().vformat(template, (), values)

@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -80,7 +80,9 @@ class Case:
     worker: Worker | None = None
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def ask(self, job: str, *arguments: object, seconds: float = 0, **options: Any) -> Any:
+    async def ask(
+        self, job: str, *arguments: object, seconds: float = 0, **options: Callable[[str, float | None], None]
+    ) -> Any:
         """Have a job done by the worker of this case."""
         quick = self.limits.read_seconds
         async with self.starting:

@@ -18,7 +18,7 @@ def template(name: str) -> str:
     return (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
 
 
-def _offered(name: str, given: Option) -> dict[str, Any]:
+def _offered(name: str, given: Option) -> dict[str, object]:
     """Describe the field of a setting."""
     choices = DECIMAL_MARKS if given.kind == "mark" else given.choices if isinstance(given.choices, Mapping) else None
     return {

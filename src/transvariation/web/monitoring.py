@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from transvariation._typing import Fields
 from transvariation.report.monitoring import monitor_tables, monitoring_document
@@ -13,7 +12,7 @@ from transvariation.web.preview import in_memory
 OPTIONS = {"false_alarm": float, "run": int, "lags": int}
 
 
-def monitoring_view(files: Mapping[str, Mapping[str, str]], options: Mapping[str, Any], limits: Limits) -> Fields:
+def monitoring_view(files: Mapping[str, Mapping[str, str]], options: Mapping[str, object], limits: Limits) -> Fields:
     """Monitor the new run by the normal one, and describe the result for the page."""
     if wrong := [name for name, value in options.items() if name not in OPTIONS or not _is_number(value)]:
         raise ValueError(f"{wrong[0]}={options[wrong[0]]!r} is not understood; give numbers for {', '.join(OPTIONS)}.")

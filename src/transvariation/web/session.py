@@ -248,7 +248,7 @@ class Session:
             self.result = self._judged.at(wanted)
         return self.result
 
-    def show(self, name: str, sensitivity: float | None, *arguments: object) -> Fields:
+    def show(self, name: str, sensitivity: float | None, *arguments: Any) -> Fields:
         """Return a view of the result: a function of `transvariation.web.views`.
 
         Of several control sources, the one that was chosen by the last `view` is shown.

@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from transvariation._typing import Fields
 from transvariation.casework import Database, ValidationResult
@@ -24,7 +23,7 @@ def open_database(files: Mapping[str, Mapping[str, str]], logged: bool) -> Datab
     return Database.build([file], name=file.name, logged=logged)
 
 
-def chosen_settings(options: Mapping[str, Any]) -> ValidationSettings:
+def chosen_settings(options: Mapping[str, object]) -> ValidationSettings:
     """Return what was chosen for a validation."""
     settings = ValidationSettings.from_dict({name: value for name, value in options.items() if name != "logged"})
     if settings.n_comparisons > MOST_COMPARISONS:

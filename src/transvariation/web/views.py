@@ -6,7 +6,6 @@ import re
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,7 +122,7 @@ def points(result: CaseResult, x: str, y: str) -> Fields:
     if not {x, y} <= set(result.inputs.features):
         raise ValueError(f"There is no variable {x!r} or no variable {y!r}.")
 
-    def place(fragment: Measured | Conclusion) -> tuple[Any, ...]:
+    def place(fragment: Measured | Conclusion) -> tuple[object, ...]:
         values = fragment.measurements[x], fragment.measurements[y]
         means = (sum(each) / len(each) for each in values)
         return fragment.fragment, *means, list(zip(*values, strict=True)) if len(values[0]) > 1 else []

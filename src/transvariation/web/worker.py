@@ -10,6 +10,7 @@ import sys
 import threading
 from typing import Any, BinaryIO
 
+from transvariation._typing import Fields
 from transvariation.casework import CaseError, SettingsError
 from transvariation.report.wording.notices import step_text
 from transvariation.report.wording.remedies import error_text
@@ -37,14 +38,14 @@ def fork_workers(page: socket.socket) -> None:
 
 def serve(received: BinaryIO, sent: BinaryIO) -> None:
     """Do the jobs of a case, one after the other, until the page closes the connection."""
-    jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    jobs: queue.SimpleQueue[Fields] = queue.SimpleQueue()
 
     def listen() -> None:
         for line in received:
             jobs.put(json.loads(line))
         os._exit(0)  # nobody waits for an answer any more
 
-    def send(message: dict[str, Any]) -> None:
+    def send(message: dict[str, object]) -> None:
         try:
             sent.write(json.dumps(finite(message), allow_nan=False).encode() + b"\n")
             sent.flush()
@@ -58,7 +59,7 @@ def serve(received: BinaryIO, sent: BinaryIO) -> None:
         send(answer(session, asked["job"], asked["arguments"]))
 
 
-def answer(session: Session, job: str, arguments: list[Any]) -> dict[str, Any]:
+def answer(session: Session, job: str, arguments: list[Any]) -> dict[str, object]:
     """Do a job; return its result, or what is wrong with the tables or the request."""
     try:
         return {"result": limit(*arguments) if job == "limit" else getattr(session, job)(*arguments)}
@@ -77,7 +78,7 @@ def answer(session: Session, job: str, arguments: list[Any]) -> dict[str, Any]:
         return _problem(str(error))
 
 
-def _problem(message: str, status: int = 422) -> dict[str, Any]:
+def _problem(message: str, status: int = 422) -> dict[str, object]:
     return {"problems": [{"message": message}], "status": status}
 
 
@@ -91,7 +92,7 @@ def limit(n_bytes: int) -> int:
     return os.getpid()
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> object:
     """Replace infinite numbers and NaN, which JSON does not have, by null."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}

@@ -25,7 +25,7 @@ STOPPED = "The worker stopped unexpectedly; try again with fewer rows."
 class WorkError(Exception):
     """A request or a job failed; `problems` holds one dictionary per reason, `status` is that of the response."""
 
-    def __init__(self, *problems: dict[str, Any], status: int = 422, **more: Any):
+    def __init__(self, *problems: dict[str, object], status: int = 422, **more: Any):
         super().__init__(problems)
         self.answer = {"problems": list(problems), **more}
         self.status = status
@@ -99,7 +99,7 @@ class Worker:
         return worker
 
     async def ask(
-        self, job: str, *arguments: Any, seconds: float, progress: Callable[[str, float | None], None] | None = None
+        self, job: str, *arguments: object, seconds: float, progress: Callable[[str, float | None], None] | None = None
     ) -> Any:
         """Have a job done: return its result or raise `WorkError`. A worker that takes longer, or is left, is ended."""
         try:

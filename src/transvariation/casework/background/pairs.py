@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +126,7 @@ def draw_pairs(
     n_pairs : int, optional
         How many comparisons to draw, about; fewer if no more exist. None draws one round.
     """
-    sides: tuple[list[Any], list[Any]] = ([], [])
+    sides: tuple[list[Floats], list[Floats]] = ([], [])
     counts: list[Indices] = []
     replicates: list[Indices] = []
     numbered = list(enumerate(row_numbers(background)))
@@ -217,7 +216,7 @@ def row_numbers(background: Sequence[Source]) -> list[list[Indices]]:
     return [[np.arange(end - len(x), end) for x, end in zip(source, ends, strict=False)] for source in background]
 
 
-def subsample_rows(rows: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[Any]:
+def subsample_rows(rows: NDArray, n: int, rng: np.random.Generator) -> NDArray:
     """Return at most n rows, drawn at random if there are more."""
     return rows[rng.choice(len(rows), n, replace=False)] if len(rows) > n else rows
 

@@ -9,7 +9,6 @@ Variables are first transformed so that fragments of one source vary equally at 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,7 +274,9 @@ def _reference_weights(background: Sequence[Source], n_replicates: int) -> tuple
     return csr_array(differences.multiply(1 / np.sqrt(1 + 1 / at[:, 1])[:, None])), at[:, 0], times
 
 
-def _drawn_sets(source: Sequence[NDArray[np.intp]], design: Design, rng: np.random.Generator) -> list[Any]:
+def _drawn_sets(
+    source: Sequence[NDArray[np.intp]], design: Design, rng: np.random.Generator
+) -> list[list[NDArray[np.intp]]]:
     """Draw as many fragments of a source as are known, but at least two, a few times."""
     n, r = max(design.known, 2), design.known_replicates
     return [[subsample_rows(source[i], r, rng) for i in rng.permutation(len(source))[:n]] for _ in range(N_SETS)]

@@ -5,10 +5,8 @@ Sources are left out in folds. What a comparison learns, it learns from the othe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from transvariation._typing import Fields, Floats, Indices
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
@@ -82,7 +80,7 @@ class Comparisons:
     seed: int
     ratios: bool = True
 
-    def tasks(self, designs: Sequence[Design], stability: bool) -> list[tuple[Any, ...]]:
+    def tasks(self, designs: Sequence[Design], stability: bool) -> list[tuple[str, int, int, float]]:
         """List (design, fold, seed, share of the sources); extra seeds and shares for the first design only."""
         folds = [int(f) for f in np.unique(self.data.fold)]
         listed = [(design_name(d), f, self.seed, 1.0) for d in designs for f in folds]
@@ -134,9 +132,7 @@ def design_name(design: Design) -> str:
     return f"{design.known}x{design.known_replicates}"
 
 
-def _draw_sources(
-    out: Sequence[int], n: int, stratum: NDArray[Any], rng: np.random.Generator
-) -> tuple[Indices, Indices]:
+def _draw_sources(out: Sequence[int], n: int, stratum: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:
     """Draw sources of n same-source and n different-source comparisons, half of the latter within strata if any."""
     sources = np.asarray(out)
     same = sources[rng.permutation(np.arange(n) % len(sources))]

@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from transvariation.casework.errors import CaseError
 
@@ -77,7 +76,7 @@ def read_criteria(path: str | Path | None) -> dict[str, float]:
     return check_criteria(given)
 
 
-def check_criteria(given: Mapping[str, Any]) -> dict[str, float]:
+def check_criteria(given: Mapping[str, float | str]) -> dict[str, float]:
     """Check the names and limits of acceptance criteria."""
     for name, limit in given.items():
         if name not in CRITERIA:

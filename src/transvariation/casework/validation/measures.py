@@ -5,10 +5,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t
 
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.pairs import Design
 from transvariation.casework.background.performance import PRIOR_ODDS, cllr, cross_entropy, recalibrated
@@ -109,8 +108,8 @@ def measure_design(
 def _ratios(
     log10_lr: Floats,
     same: Bools,
-    known: NDArray[Any],
-    questioned: NDArray[Any],
+    known: Indices,
+    questioned: Indices,
     bounds: Floats | None,
     refused: int,
     learned: float,
@@ -149,7 +148,7 @@ def _ratios(
 
 
 def cllr_interval(
-    log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any], learned: float = 1.0
+    log10_lr: Floats, same: Bools, known: Indices, questioned: Indices, learned: float = 1.0
 ) -> tuple[float, float]:
     """Compute the 95% interval of Cllr, with a variance as that of :func:`measure_rate`."""
     cost = np.logaddexp(0, np.where(same, -1, 1) * log10_lr * np.log(10)) / np.log(2)

@@ -138,13 +138,13 @@ def _variables(database: Database, features: Sequence[str] | None) -> tuple[str,
 
 
 def _run_all(
-    tasks: Sequence[tuple[Any, ...]],
+    tasks: Sequence[tuple[str, int, int, float]],
     run: Comparisons,
     header: Fields,
-    checkpoint: Any,
+    checkpoint: str | Path | None,
     n_jobs: int,
     progress: Progress,
-) -> dict[tuple[Any, ...], Fields]:
+) -> dict[tuple[str, int, int, float], Fields]:
     """Run all tasks, in processes if asked for; with a checkpoint, those that have no result there."""
 
     with TemporaryDirectory() as folder:

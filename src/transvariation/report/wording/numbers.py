@@ -1,7 +1,7 @@
 """P-values, likelihood ratios, counts and lists in words."""
 
 import math
-from typing import Any
+from collections.abc import Iterable
 
 from transvariation.tables.problems import printable
 
@@ -79,7 +79,7 @@ def plural(n: int, unit: str) -> str:
     return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
 
 
-def listed(names: Any, shown: int = MAX_NAMES_LISTED) -> str:
+def listed(names: Iterable[str], shown: int = MAX_NAMES_LISTED) -> str:
     """List names, at most `shown` of them."""
     names = [printable(str(name)) for name in names]
     more = len(names) - shown

@@ -1,6 +1,7 @@
 """State conclusions and evidence, and describe methods, guarantees and tables."""
 
 import math
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -263,7 +264,7 @@ def reason_notes(conclusion: "Conclusion", shown: int, n: int) -> list[str]:
     return notes + more if n > shown else notes
 
 
-def table_title(which: str, summary: dict[str, Any], rows: int, variables: tuple[int, int]) -> str:
+def table_title(which: str, summary: Mapping[str, Any], rows: int, variables: tuple[int, int]) -> str:
     """Describe a table that was read, of which some rows and some of its variables are shown."""
     objects, fragments = summary["objects"], summary["fragments"]
     are_replicates = fragments is not None and fragments < objects
