@@ -10,7 +10,7 @@ from transvariation.report.validation import validation_summary, write_validatio
 
 def test_the_report_has_what_an_assessor_reads(tmp_path):
     pytest.importorskip("typst")
-    database = Database.build(make_glass(40, 4, 2, np.random.default_rng(0)), source_column="pane", population="panes")
+    database = Database.build(make_glass(60, 3, 2, np.random.default_rng(0)), source_column="pane", population="panes")
     result = validate(database, designs=["2x2"], n_comparisons=20, n_folds=2, stability=False)
     write_validation_report(result, tmp_path / "validation.pdf")
     assert (tmp_path / "validation.pdf").read_bytes().startswith(b"%PDF")
