@@ -120,3 +120,7 @@ def write(path: Path) -> None:
     (path.parent / "backreferences").mkdir(exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text():
         path.write_text(text(), encoding="utf-8")
+    described = {f"{module}.{name}" for _, _, module, names in sections() for name in names}
+    for page in (path.parent / "names").glob("*.rst"):  # of an earlier build
+        if page.stem not in described:
+            page.unlink()
