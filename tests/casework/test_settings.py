@@ -43,7 +43,12 @@ def test_every_wrong_value_is_named_at_once():
         )
     text, typed = str(caught.value), error_text(caught.value, "cli")
     assert text.startswith("10 settings are wrong:")
-    for words in ("method='magic' is unknown", "sensitivity=1.2 must lie in", "(1, 'x') is not a pair", "missing=None"):
+    for words in (
+        "method='magic' is unknown",
+        "sensitivity=1.2 must be a number above 0 and at most 1",
+        "(1, 'x') is not a pair",
+        "missing=None",
+    ):
         assert words in text
     for words in (
         "reduce_to=0 must be a whole number",

@@ -30,7 +30,7 @@ def test_a_problem_survives_json():
 
 def test_values_are_quoted_numbers_are_not():
     problems = Problems("t")
-    problems.add("row-length", 3, n=1234, width=2, delimiter="the comma")
+    problems.add("row-length", 3, cells="1234 cells", width=2, delimiter="the comma")
     problems.add("no-such-column", name="x\n", columns=["a", "b"])
     assert "the row has 1234 cells" in str(problems.problems[0])
     assert str(problems.problems[1]) == "t: there is no column 'x\\n'; there are 'a', 'b'"

@@ -52,6 +52,16 @@ def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows ends a process without telling it")
+def test_a_page_whose_output_is_closed_ends_without_words(served):
+    page, where = served
+    _ask(where)
+    page.stdout.close()
+    page.terminate()
+    assert page.stderr.read() == ""
+    page.wait(timeout=60)
+
+
 @pytest.mark.parametrize("answered", [False, True])
 def test_ctrl_c_ends_the_page(answered):
     command = [sys.executable, "-m", "transvariation", "serve", "--port", "0", "--no-browser"]

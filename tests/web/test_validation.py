@@ -63,7 +63,7 @@ def test_wrong_choices_are_named(client, files):
     for wrong, words in (
         ({"n_comparisons": 30_000}, "at most 20000"),
         ({"n_comparisons": 0}, "must be a whole number, at least 1"),
-        ({"sensitivities": ["high"]}, "='high' must lie in (0, 1]"),
+        ({"sensitivities": ["high"]}, "='high' must be a number above 0 and at most 1"),
         ({"design": "1x1"}, "did you mean 'designs'?"),
     ):
         assert words in begun(client, uploaded, **wrong)["problems"][0]["message"]

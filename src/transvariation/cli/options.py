@@ -216,6 +216,8 @@ def usage_errors() -> Iterator[None]:
     """Report wrong input and wrong parameters in terms of the command line, and exit with status 2."""
     try:
         yield
+    except BrokenPipeError:  # nobody reads the output any more: click ends the program without words
+        raise
     except OSError as error:
         words = [str(part) for part in (error.filename, error.strerror) if part]
         raise click.UsageError(printable_line(": ".join(words) or str(error))) from error

@@ -123,10 +123,14 @@ class Grid:
         length, times = Counter(len(record) for _, record in misfits).most_common(1)[0]
         row, first = next((row, record) for row, record in misfits if len(record) == length)
         if 2 * times > n_rows and are_names(first):
-            raise self.problems.stop("title", row, remedy="header-row", n=length, width=width)
+            raise self.problems.stop("title", row, remedy="header-row", cells=_count(length), width=width)
         for row, record in misfits:
             code = "row-length" if self.delimiter else "row-too-long"
-            self.problems.add(code, row, n=len(record), width=width, delimiter=self.delimiter)
+            self.problems.add(code, row, cells=_count(len(record)), width=width, delimiter=self.delimiter)
+
+
+def _count(cells: int) -> str:
+    return f"{cells} cell{'' if cells == 1 else 's'}"
 
 
 def is_filled(cells: Iterable[object]) -> bool:

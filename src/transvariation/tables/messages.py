@@ -54,10 +54,10 @@ MESSAGES = {
     "header-levels": "the DataFrame has several levels of names; flatten them with reset_index or set_axis",
     "same-name": "columns {columns!s} have the same name; rename or remove all but one",
     "no-name": "column {number} has values but no name in the header",
-    "row-length": "the row has {n} cells but the header has {width}; is a delimiter inside a cell not quoted, or a cell"
+    "row-length": "the row has {cells!s} but the header has {width}; is a delimiter inside a cell not quoted, or a cell"
     " missing? (the delimiter is {delimiter!s})",
-    "row-too-long": "the row has {n} cells but the header has {width}",
-    "title": "the row has {n} cells but the header has {width}, as have most other rows; are there lines above the"
+    "row-too-long": "the row has {cells!s} but the header has {width}",
+    "title": "the row has {cells!s} but the header has {width}, as have most other rows; are there lines above the"
     " row of names? Remove them",
     "header-row-of-frame": "header row {number} was asked for, but this table has its names apart",
     "summary-rows": "summaries ({words}), not measurements: {rows!s}; remove them",

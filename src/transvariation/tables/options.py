@@ -166,9 +166,7 @@ def _share(value: object, given: Option) -> float:
     if 0 < (share := _as_float(value)) <= 1:
         return share
     percent = f"; did you mean {share / 100:g}?" if 1 < share < 100 else ""
-    raise ValueError(
-        f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source{percent}"
-    )
+    raise ValueError(f"={value!r} must be a number above 0 and at most 1, such as 0.9{percent}")
 
 
 def _names(value: object, given: Option) -> object:

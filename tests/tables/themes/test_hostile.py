@@ -30,6 +30,7 @@ from transvariation.tables import Limits, TableError, read_chunks, read_table
         (b",Na\n1.5,1\n2.5,2\n", "row 1: column 1 has values but no name"),
         (b"id,Na\nA,1\nB,2,3\n", "row 3: the row has 3 cells but the header has 2"),
         (b"id,Na,Mg\nA,1,2\nB,2\n", "row 3: the row has 2 cells but the header has 3"),
+        (b"id,Na,Mg\nA,1,2\nB\n", "row 3: the row has 1 cell but the header has 3"),
         (b"id,Na\nA,1\nA,2\n", "row 3, column 'id': the id 'A' is already used in row 2"),
         (b"id,Na\nA,1\n,2\n", "row 3, column 'id': the id is empty"),
         (b"id,Na\nA,1\nB,1e400\n", "row 3, column 'Na': '1e400' is too large"),
