@@ -66,12 +66,18 @@ class TestSpectra:
         known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(grid)
         pair = read_pair(known, new)
         assert pair.features == tuple(known.columns)
-        np.testing.assert_allclose(pair.recovered.X, known, atol=2e-3)  # (step / 50)^2 / 8
+        np.testing.assert_allclose(pair.recovered.X, known, atol=1e-5)  # straight lines: 2e-4
         (note,) = [note for note in pair.notes if note.code == "resampled"]
         assert "interpolated to the 50 positions from 1100 to 1198" in note.message
         blocks = list(read_chunks(new.assign(id=[f"S{i}" for i in range(5)]), list(known.columns), rows=2))
         np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), pair.recovered.X)
         assert blocks[0].ids == ("S0", "S1")
+
+    def test_positions_beside_a_missing_value_have_none(self):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1099, 1203, 2))
+        new.loc[1, "1131"] = np.nan
+        missing = np.isnan(read_pair(known, new, missing="keep").recovered.X)
+        assert np.argwhere(missing).tolist() == [[1, 15], [1, 16]]  # 1130 and 1132
 
     def test_spectra_are_compared_at_the_positions_that_are_farther_apart(self):
         """Between them a coarse spectrum is smoother than any that was measured there, and would be rejected."""

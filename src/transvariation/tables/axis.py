@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from transvariation._typing import Fields, Floats
 from transvariation.tables.cells import Column, explain, read_cells
@@ -68,7 +69,7 @@ class Resampling(NamedTuple):
             for i, cell in faults.items():
                 code, params = explain(cell, grid.decimal)
                 grid.problems.add(code, int(block.rows[i]), grid.header[j], **params)
-        spectra = np.array([np.interp(self.wanted, self.own, row) for row in X]).reshape(len(X), len(self.wanted))
+        spectra = _splines(X, self.own, self.wanted)
         columns: list[Column] = [block.columns[j] for j in self.kept]
         return Block(block.rows, [*columns, *spectra.T], block.progress)
 
@@ -121,9 +122,23 @@ def interpolated(X: Floats, features: Sequence[str], wanted: Sequence[str]) -> F
     own, new, place = positions(features), positions(wanted), {name: j for j, name in enumerate(features)}
     known = sorted(own, key=own.__getitem__)
     x, at, goals = [own[name] for name in known], [place[name] for name in known], [new.get(name) for name in wanted]
-    spectra = np.array([np.interp(np.array(goals, dtype=float), x, row[at]) for row in X]).reshape(len(X), len(wanted))
+    spectra = _splines(X[:, at], np.array(x), np.array(goals, dtype=float))
     same = [j for j, name in enumerate(wanted) if name in place]
     spectra[:, same] = X[:, [place[wanted[j]] for j in same]]
+    return spectra
+
+
+def _splines(X: Floats, own: Floats, wanted: Floats) -> Floats:
+    """Interpolate spectra by cubic splines, which keep peaks and noise; NaN beside a missing value.
+
+    Straight lines between positions flatten peaks and average noise, so that genuine samples measured at other
+    positions are rejected far too often.
+    """
+    spectra = np.array([np.interp(wanted, own, row) for row in X]).reshape(len(X), len(wanted))
+    for row, spectrum in zip(X, spectra, strict=True):
+        known, found = np.isfinite(row), np.isfinite(spectrum)
+        if found.any():
+            spectrum[found] = CubicSpline(own[known], row[known])(wanted[found])
     return spectra
 
 
