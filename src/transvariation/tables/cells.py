@@ -70,8 +70,11 @@ def read_cells(cells: Column, decimal: str = ".") -> Cells:
     if cells.dtype != object:
         infinite = np.isinf(cells)
         return Cells(np.where(infinite, np.nan, cells), {}, {int(i): math.inf for i in np.flatnonzero(infinite)})
+    texts = cells.tolist()
+    if decimal == "." and set(map(type, texts)) == {str} and all(map(_SIMPLE.fullmatch, texts)):
+        return Cells(np.array(list(map(float, texts)), dtype=float), {}, {})
     result = Cells(np.full(len(cells), np.nan), {}, {})
-    for i, cell in enumerate(cells.tolist()):
+    for i, cell in enumerate(texts):
         is_simple = decimal == "." and isinstance(cell, str) and _SIMPLE.fullmatch(cell)
         number = float(cell) if is_simple else read_cell(cell, decimal)
         if number is None:

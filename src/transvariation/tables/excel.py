@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, BinaryIO
 
-from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits, is_filled
+from transvariation.tables.grid import BLOCK_CELLS, LARGEST_TEXT, Block, Grid, Limits, is_filled
 from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import TableSettings
 
@@ -135,12 +135,13 @@ class ExcelGrid(Grid):
 
 
 def _take(rows: Iterator[tuple[int, tuple[object, ...]]], n: int) -> list[tuple[int, tuple[object, ...]]]:
-    """Take up to n rows, fewer if they are long: a row may have many more cells than the header."""
-    taken, n_cells = [], 0
+    """Take up to n rows, fewer if they are long: a row may have many more cells than the header, or much text."""
+    taken, n_cells, n_characters = [], 0, 0
     for row, cells in islice(rows, n):
         taken.append((row, cells))
         n_cells += len(cells)
-        if n_cells > 2 * BLOCK_CELLS:
+        n_characters += sum(len(cell) for cell in cells if isinstance(cell, str))
+        if n_cells > 2 * BLOCK_CELLS or n_characters > LARGEST_TEXT:
             break
     return taken
 
