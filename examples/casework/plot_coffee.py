@@ -32,7 +32,7 @@ from transvariation.preprocessing import make_preprocessing
 
 preprocessing = make_preprocessing("snv,sg1").fit(known)
 figure, (before, after) = plt.subplots(2, figsize=(4.8, 4.8), sharex=True, layout="constrained")
-for country, color in (("Ethiopia", "C0"), ("Brazil", "C1"), ("Vietnam", "C2")):
+for country, color in (("Ethiopia", "C0"), ("Brazil", "C3"), ("Vietnam", "C1")):
     own = spectra[origin == country]
     before.plot(own.T, color=color, linewidth=0.4)
     after.plot(preprocessing.transform(own).T, color=color, linewidth=0.4)
