@@ -55,7 +55,7 @@ def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends a process without telling it")
 def test_a_page_whose_output_is_closed_ends_without_words(served):
     page, where = served
-    _ask(where)
+    wait_for_page(where)
     page.stdout.close()
     page.terminate()
     assert page.stderr.read() == ""
