@@ -66,7 +66,11 @@ class SmallOverlap(UserWarning):
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the calling line outside this package, so that Python reports each of the user's fits once."""
+    """Warn at the calling line outside this package.
+
+    Python shows a warning once for a line, but forgets that it did whenever a library changes the filters, as
+    scikit-learn does in every fit: a fit in a loop may show it each time.
+    """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
