@@ -14,7 +14,7 @@ from transvariation.studies import glass
 
 def test_the_command_writes_all_files(tmp_path, monkeypatch):
     # Its numbers are tested beside the study: here few projections and a short search will do.
-    monkeypatch.setattr(glass, "N_FOLDS", 2)
+    monkeypatch.setattr(glass, "FOLDS_OF_UNSEEN", 2)
     monkeypatch.setattr(glass, "calibration_folds", lambda mode, X: calibration_folds(mode, X)[:2])
     monkeypatch.setattr(glass, "ProjectionEnsemble", partial(ProjectionEnsemble, n_projections=3))
     monkeypatch.setitem(glass.REDUCTIONS, "varSel", lambda: VarSel(2, mixture=GaussianMixtureBIC((1, 2), ["EEE"])))

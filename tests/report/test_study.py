@@ -18,7 +18,7 @@ def little(monkeypatch):
     monkeypatch.setattr(glass, "CLASSIFIERS", {"TOCC_df": glass.CLASSIFIERS["TOCC_df"]})
     monkeypatch.setattr(glass, "REDUCTIONS", {"PCA": glass.REDUCTIONS["PCA"]})
     monkeypatch.setattr(glass, "CALIBRATED", {})
-    monkeypatch.setattr(glass, "N_FOLDS", 2)
+    monkeypatch.setattr(glass, "FOLDS_OF_UNSEEN", 2)
     written = []
 
     def tell(scored, held_out, directory, made_by):

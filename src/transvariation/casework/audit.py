@@ -21,7 +21,7 @@ from transvariation.casework.model_file import fit_model
 from transvariation.casework.progress import Progress
 from transvariation.casework.reading import NFI
 from transvariation.casework.result import CaseResult
-from transvariation.casework.settings import TABLES, CaseSettings
+from transvariation.casework.settings import TABLES_OF_CASE, CaseSettings
 from transvariation.model_archive import HEADER
 from transvariation.persistence import load, read_about
 from transvariation.provenance import provenance
@@ -147,7 +147,7 @@ def verify(path: str | Path, *, folder: str | Path | None = None, progress: Prog
     saved = read_case_file(path)
     tables: list[TableFound] = []
     sources: Fields = {}
-    for which in TABLES:
+    for which in TABLES_OF_CASE:
         if (given := getattr(saved.inputs, which)) is None:
             continue
         if which == "background" and not given["sha256"]:

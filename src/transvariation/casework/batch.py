@@ -16,8 +16,8 @@ from transvariation.tables import Limits
 from transvariation.tables.cells import cell_text
 from transvariation.tables.opening import TableSource, opened
 
-COLUMNS = ("case", "control", "recovered")
-KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsm", ".ods", ".parquet")
+_COLUMNS = ("case", "control", "recovered")
+_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsm", ".ods", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def _from_folder(path: Path) -> list[BatchCase]:
     found = []
     for folder in sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith(".")):
         tables = {}
-        for role in COLUMNS[1:]:
-            files = sorted(each for each in folder.iterdir() if each.stem == role and each.suffix.lower() in KINDS)
+        for role in _COLUMNS[1:]:
+            files = sorted(each for each in folder.iterdir() if each.stem == role and each.suffix.lower() in _SUFFIXES)
             if len(files) != 1:
                 raise CaseError("batch-folder", folder=folder, role=role, n=len(files))
             tables[role] = files[0]
@@ -87,14 +87,14 @@ def _from_folder(path: Path) -> list[BatchCase]:
 def _from_table(path: Path) -> list[BatchCase]:
     found = []
     with opened(path, None, Limits()) as grid:
-        if lacking := [name for name in COLUMNS if name not in grid.header]:
+        if lacking := [name for name in _COLUMNS if name not in grid.header]:
             raise CaseError("batch-table", file=path, lacking=", ".join(lacking))
         for block in grid.blocks():
             for number, cells in zip(block.rows, zip(*block.columns, strict=True), strict=True):
                 row = dict(zip(grid.header, map(cell_text, cells), strict=True))
-                if empty := [name for name in COLUMNS if not row[name]]:
+                if empty := [name for name in _COLUMNS if not row[name]]:
                     raise CaseError("batch-row", file=path, row=int(number), column=empty[0])
-                control, recovered = (path.parent / row[role] for role in COLUMNS[1:])
+                control, recovered = (path.parent / row[role] for role in _COLUMNS[1:])
                 details = {name: row[name] for name in CASE_FIELDS if row.get(name)}
                 found.append(BatchCase(row["case"], control, recovered, details))
         grid.problems.check()

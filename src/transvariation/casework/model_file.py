@@ -25,7 +25,7 @@ from transvariation.tables.opening import TableSource
 from transvariation.tables.pairing import unit_problems, without_classes
 from transvariation.tables.problems import printable
 
-COLUMNS = ("id", "verdict", "p_value", "tp", "model")
+_COLUMNS = ("id", "verdict", "p_value", "tp", "model")
 READ_OTHERWISE = ("resampled", "coarser", "missing-bands", "unused-class")  # notes on spectra
 MODEL_DIGITS = 12  # of the SHA-256: enough to tell models apart in every line of a long table
 
@@ -155,7 +155,7 @@ def score_table(
     options |= {"progress": progress, "gaps": hasattr(classifier, "samples_")}
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
+        writer.writerow(_COLUMNS)
         means: Means | None = None
         for block in read_chunks(table, names, left_out=lambda ids: lost.append(len(ids)), **options):
             block = without_classes(block, classes)

@@ -16,14 +16,14 @@ __all__ = [
     "METHODS",
     "REDUCTIONS",
     "ROLES",
-    "TABLES",
+    "TABLES_OF_CASE",
     "CaseSettings",
     "SettingsError",
     "TableSettings",
     "ValidationSettings",
 ]
 
-TABLES = ("control", "recovered", "background", "foreign")
+TABLES_OF_CASE = ("control", "recovered", "background", "foreign")
 METHODS = {
     "neighbor": "distances to the nearest control fragments",
     "tocc": "share of control fragments farther from the centre",
@@ -70,8 +70,8 @@ def _tables(value: Any, given: Option) -> dict[str, TableSettings]:
     found: dict[str, TableSettings] = {}
     problems = []
     for which, own in mapping(value, "the names of tables to their settings").items():
-        if which not in TABLES:
-            raise ValueError(f" has no table {which!r}; {nearest(which, TABLES)}")
+        if which not in TABLES_OF_CASE:
+            raise ValueError(f" has no table {which!r}; {nearest(which, TABLES_OF_CASE)}")
         try:
             settings = own if isinstance(own, TableSettings) else TableSettings.from_dict(own)
             found |= {which: settings} if settings != TableSettings() else {}

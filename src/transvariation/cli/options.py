@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from transvariation.casework.settings import CASE_FIELDS, ROLES, TABLES, TableSettings
+from transvariation.casework.settings import CASE_FIELDS, ROLES, TABLES_OF_CASE, TableSettings
 from transvariation.tables.options import Option, flag_of, options_of
 
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -87,7 +87,7 @@ class GroupedCommand(click.Command):
         if any(getattr(option, "hidden", False) for option in self.params):
             known = options_of(TableSettings)
             names = [f"--TABLE{flag_of(name, given)[1:]}" for name, given in known.items()]
-            words = f"The same for one table only: TABLE is {', '.join(TABLES[:-1])} or {TABLES[-1]}."
+            words = f"The same for one table only: TABLE is {', '.join(TABLES_OF_CASE[:-1])} or {TABLES_OF_CASE[-1]}."
             sections["tables"].append((", ".join(names[:2]) + ", ...", words))
         for title, records in sorted(sections.items(), key=lambda item: [*_SECTIONS, item[0]].index(item[0])):
             with formatter.section(title.capitalize()):
@@ -105,7 +105,7 @@ def settings_options(kind: type[Any], *groups: str, without: tuple[str, ...] = (
             continue
         default = getattr(kind(), name)
         if given.kind == "tables":
-            for table in TABLES:
+            for table in TABLES_OF_CASE:
                 for own, its in options_of(TableSettings).items():
                     found.append(
                         _option(f"{table}__{own}", f"--{table}{flag_of(own, its)[1:]}", its, None, hidden=True)

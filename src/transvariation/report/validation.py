@@ -21,7 +21,7 @@ from transvariation.report.wording.numbers import significant
 from transvariation.report.wording.statements import COMPARED_METHODS, CRITERIA_NAMES
 
 TITLE = "Validation of the comparison of fragments"
-NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
+_METHOD_NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
 BLANK = "______________________"
 COLOURS = {"transvariation": DARK, "mahalanobis": GREY, "astm": WARM, "lir": GREEN}
 LIMITATIONS = (
@@ -193,7 +193,7 @@ def rates_figure(each: DesignResult) -> Figure:
     labels = []
     for place, (method, rates) in enumerate(reversed(rows)):
         level = "" if rates.sensitivity is None else f", {rates.sensitivity:g}"
-        labels.append(NAMES[method] + level)
+        labels.append(_METHOD_NAMES[method] + level)
         for ax, rate, mark, down in (
             (axes[0], rates.false_exclusion, "o", 0.0),
             (axes[1], rates.false_inclusion, "o", 0.0),
@@ -222,7 +222,7 @@ def rate_table(each: DesignResult) -> pd.DataFrame:
     for method, several in each.rates.items():
         for rates in several:
             row = {
-                "method": NAMES[method],
+                "method": _METHOD_NAMES[method],
                 "sensitivity": "–" if rates.sensitivity is None else f"{rates.sensitivity:g}",
                 "false exclusion": format_rate(rates.false_exclusion),
                 "false inclusion": format_rate(rates.false_inclusion),
@@ -239,7 +239,7 @@ def _ratio_table(each: DesignResult) -> pd.DataFrame:
     for method, ratios in each.ratios.items():
         low, high = ratios.cllr_interval
         row = {
-            "method": NAMES[method],
+            "method": _METHOD_NAMES[method],
             "Cllr (95% interval)": f"{ratios.cllr:.2g} ({low:.2g} to {high:.2g})",
             "Cllr_min, after the best recalibration": f"{ratios.cllr_min:.3f}",
             "devPAV": f"{ratios.dev_pav:.2f}",
@@ -326,7 +326,7 @@ def _method(result: ValidationResult) -> Section:
             + (" At least half of the latter are within strata." if result.database["strata"] else ""),
             f"Variables: {', '.join(settings['variables'])}" + (", as logarithms." if settings["log"] else "."),
             *(
-                f"{NAMES[name]}: {words}."
+                f"{_METHOD_NAMES[name]}: {words}."
                 for name, words in COMPARED_METHODS.items()
                 if name in result.designs[0].rates
             ),

@@ -12,7 +12,7 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from transvariation.casework.settings import TABLES
+from transvariation.casework.settings import TABLES_OF_CASE
 
 if TYPE_CHECKING:
     from transvariation.casework import CaseResult
@@ -82,8 +82,8 @@ def speaking(result: "CaseResult") -> Iterator[str]:
     """
     names = {c.fragment for c in result.conclusions} | {k.fragment for k in result.inputs.known}
     names |= {*result.inputs.features, *(k.source for k in result.inputs.known if k.source)}
-    files = [str(table["file"]) for which in TABLES if (table := getattr(result.inputs, which))]
-    names |= {file for file in files if file not in TABLES}  # as tables in memory are called
+    files = [str(table["file"]) for which in TABLES_OF_CASE if (table := getattr(result.inputs, which))]
+    names |= {file for file in files if file not in TABLES_OF_CASE}  # as tables in memory are called
     with speaking_of(words_of(result), names):
         yield words_of(result)
 

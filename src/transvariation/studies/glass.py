@@ -72,7 +72,7 @@ REDUCTIONS: dict[str, Callable[[], Reducer]] = {
     "kappa-VIP": lambda: VIPSelector(2, kappa=0.5, random_state=0),
 }
 N_SEEDS = 20
-N_FOLDS = 10
+FOLDS_OF_UNSEEN = 10
 NOMINAL_SENSITIVITY = 0.9
 
 
@@ -106,7 +106,7 @@ class GlassStudy:
 
     def folds(self) -> list[tuple[str, int, int]]:
         """List the folds of held-out fragments by split and number."""
-        return [("unseen", repeat, fold) for repeat in range(self.repeats) for fold in range(N_FOLDS)]
+        return [("unseen", repeat, fold) for repeat in range(self.repeats) for fold in range(FOLDS_OF_UNSEEN)]
 
     def checkpoint(self, directory: Path) -> Checkpoint:
         """Open the file of results in a folder."""
@@ -195,8 +195,8 @@ def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, object]]:
 
     Reduction, classifier and threshold are fitted in every fold, the reduction also in every fold of the calibration.
     """
-    splitter = RepeatedKFold(n_splits=N_FOLDS, n_repeats=repeat + 1, random_state=0)
-    return _fold(*list(splitter.split(load_glass().control))[repeat * N_FOLDS + fold])
+    splitter = RepeatedKFold(n_splits=FOLDS_OF_UNSEEN, n_repeats=repeat + 1, random_state=0)
+    return _fold(*list(splitter.split(load_glass().control))[repeat * FOLDS_OF_UNSEEN + fold])
 
 
 def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, object]]:

@@ -16,7 +16,7 @@ from transvariation.tables.headers import (
     KNOWN_NAMES,
     KNOWN_UNITS,
     MIN_POSITIONS,
-    NAMES,
+    NAMES_BY_ROLE,
     is_chemical,
     is_unit,
     key,
@@ -253,7 +253,10 @@ def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Proble
     taken = {column.role for column in columns}
     free = _without_classes(free, columns, problems)
     # what has a unit is measured: "Charge (mV)" is no batch
-    named = {role: [column for column in free if column.key in NAMES[role] and not column.unit] for role in NAMES}
+    named = {
+        role: [column for column in free if column.key in NAMES_BY_ROLE[role] and not column.unit]
+        for role in NAMES_BY_ROLE
+    }
     found: dict[str, TableColumn] = {}  # by role: a column has one, and each role one column
     for role in ("id", *LEVELS):
         alike = named[role]
@@ -273,10 +276,10 @@ def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Proble
     if source and source.key == "item" and source.may_name() and levels.isdisjoint(("id", "fragment", "replicate")):
         found["fragment"] = found.pop("source")  # each item was measured once
     free = [column for column in free if column not in found.values()]
-    objects = [column for column in free if column.key in NAMES["object"]]
+    objects = [column for column in free if column.key in NAMES_BY_ROLE["object"]]
     if "id" not in levels:
-        numbering = [column for column in free if not column.key or column.key in NAMES["numbering"]]
-        words = [c for c in free[:1] if c.number == 1 and not c.numeric and c.key not in NAMES["category"]]
+        numbering = [column for column in free if not column.key or column.key in NAMES_BY_ROLE["numbering"]]
+        words = [c for c in free[:1] if c.number == 1 and not c.numeric and c.key not in NAMES_BY_ROLE["category"]]
         unique = [column for column in objects + numbering + words if column.may_name()]
         if unique:
             found["id"] = unique[0]

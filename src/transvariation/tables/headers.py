@@ -26,8 +26,8 @@ _NAMES = {
     "supplier": "supplier producer manufacturer vendor brand farm lieferant hersteller erzeuger fournisseur fabricant",
     "object": "name label code",  # of the rows where no two are alike, else of fragments
 }
-NAMES = {role: frozenset(names.split()) for role, names in _NAMES.items()}
-KNOWN_NAMES = frozenset().union(*NAMES.values())
+NAMES_BY_ROLE = {role: frozenset(names.split()) for role, names in _NAMES.items()}
+KNOWN_NAMES = frozenset().union(*NAMES_BY_ROLE.values())
 MIN_POSITIONS = 20  # columns named by numbers: fewer are no spectrum
 
 # Compared as `unit_key` writes them: lower case, no blanks, micro as u, "wt.%" as "wt%".

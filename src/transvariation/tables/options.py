@@ -20,7 +20,7 @@ class Option(NamedTuple):
     group : {"tables", "variables", "comparison", "report"}
         The heading under which it is listed.
     kind : str
-        A key of `KINDS`: what values it takes.
+        A key of `OPTION_KINDS`: what values it takes.
     help : str
         What it does, in a sentence.
     flag : str
@@ -218,7 +218,7 @@ def _roles(value: object, given: Option) -> dict[str, str]:
 
 # By kind: what checks a value, unless each field has its own check, and how documentation calls it where it does not
 # list choices.
-KINDS: dict[str, tuple[Any, str]] = {
+OPTION_KINDS: dict[str, tuple[Any, str]] = {
     "text": (_text, "str, optional"),
     "sheet": (_sheet, "str or int, optional"),
     "flag": (_flag, "bool"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from transvariation.tables.options import KINDS, MARKS, RECOGNISED, ROLES, Option, options_in, options_of
+from transvariation.tables.options import MARKS, OPTION_KINDS, RECOGNISED, ROLES, Option, options_in, options_of
 
 
 class SettingsError(ValueError):
@@ -73,7 +73,7 @@ class Settings:
         problems = []
         for name, given in options_of(type(self)).items():
             try:
-                check = given.check or KINDS[given.kind][0]
+                check = given.check or OPTION_KINDS[given.kind][0]
                 object.__setattr__(self, name, check(getattr(self, name), given))
             except SettingsError as error:
                 problems += error.problems
@@ -222,7 +222,7 @@ def described(cls: type) -> str:
     """Describe the fields of a class of settings, for a docstring."""
     lines, plain = [], cls()
     for name, given in options_of(cls).items():
-        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else KINDS[given.kind][1]
+        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else OPTION_KINDS[given.kind][1]
         default = getattr(plain, name)
         kind += "" if default in (None, {}) or given.choices else f", default={default!r}"
         text = given.sentence

@@ -25,7 +25,7 @@ from transvariation.web.choices import page_choices, template
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
 
-KINDS = {
+_CONTENT_TYPES = {
     "html": "text/html; charset=utf-8",
     "pdf": "application/pdf",
     "json": "application/json",
@@ -337,11 +337,11 @@ class Page:
     async def download(self, request: Request) -> Response:
         """Return the result at a sensitivity as a file."""
         kind = request.path_params["kind"]
-        if kind not in KINDS:
+        if kind not in _CONTENT_TYPES:
             raise failure(f"There is no file of the kind {kind!r}.", 404)
         file = await self._show(request, "save", kind)
         headers = {
-            "content-type": KINDS[kind],
+            "content-type": _CONTENT_TYPES[kind],
             "content-disposition": f'attachment; filename="{file["name"]}"',
             "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
         }

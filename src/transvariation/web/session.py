@@ -18,7 +18,7 @@ from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.progress import Progress, ProgressStep
 from transvariation.casework.reading import CaseTables, read_case
-from transvariation.casework.settings import TABLES, ValidationSettings
+from transvariation.casework.settings import TABLES_OF_CASE, ValidationSettings
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
 from transvariation.report.vocabulary import said, speaking, speaking_of, spoken
@@ -151,7 +151,7 @@ class Session:
             shown = {which: self._read_alone(which, settings) for which in further if which in self.names}
             found = error.problems if isinstance(error, TableError) else []
             doubts = [problem_text(each, "page") for each in found] or [error_text(error, "page")]
-        for which in TABLES:
+        for which in TABLES_OF_CASE:
             table = getattr(tables, f"{which}_table")
             if table is not None:
                 shown[which] = table

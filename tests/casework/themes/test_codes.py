@@ -16,7 +16,7 @@ CATALOGUES = {
     "casework/errors.py": {"MESSAGES", "REMEDIES"},
     "casework/settings.py": {"METHODS", "REDUCTIONS", "WORDS", "CONTROLS", "LEADS", "GROUPS", "MISSING"},
     "tables/messages.py": {"MESSAGES", "REMEDIES", "_DECIMAL"},
-    "tables/options.py": {"KINDS"},
+    "tables/options.py": {"OPTION_KINDS"},
     "tables/headers.py": {"_NAMES", "_OTHER", "KNOWN_UNITS"},  # lists of words
 }
 NO_SENTENCES = {

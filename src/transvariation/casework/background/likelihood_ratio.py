@@ -22,7 +22,7 @@ from transvariation.casework.background.three_level import ThreeLevelModel
 RIDGE_PENALTY = 1e-6  # keeps the slopes finite if the scores separate all pairs
 SYSTEM = "three_level"
 MIN_SOURCES_FOR_RATIOS = 30  # fewer sources do not show how sources differ
-N_FOLDS = 5  # of sources: the pairs of a fold are calibrated by the others
+_N_FOLDS = 5  # of sources: the pairs of a fold are calibrated by the others
 LARGEST_LOG_RATIO = 20.0  # larger raw log10 ratios are extrapolation; their size must not steer the calibration
 
 
@@ -88,8 +88,8 @@ def calibrate_background(
     def calibration(at: Bools) -> Callable[[Floats], Floats]:
         return calibrated_ratio(raw[at], pairs.same[at], pairs.weight[at])
 
-    ratios, fold = np.empty(len(raw)), pairs.source % N_FOLDS
-    for number in range(N_FOLDS):
+    ratios, fold = np.empty(len(raw)), pairs.source % _N_FOLDS
+    for number in range(_N_FOLDS):
         ratios[fold == number] = calibration(fold != number)(raw[fold == number])
     n = differences.n_sources_
     numbers = sum(len(differences.sources_[i]) for i in np.unique(kinds[0].source)), n * (n - 1) // 2

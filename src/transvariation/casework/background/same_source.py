@@ -34,7 +34,7 @@ from transvariation.scalings import WhiteningScaling
 
 MIN_SOURCES_TO_CALIBRATE = 10  # with fewer, no sensitivity of 0.9 can be supported
 N_NEIGHBORS = (1, 3)
-N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of the other folds
+_N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of the other folds
 TAIL_SHARE = 0.2  # the share of the least typical differences, which shows how alike those of one source are
 WINDOW_SOURCES = 20  # neighboring sources over which the within-source variance is averaged
 WITHIN_SHRINKAGE = 0.1  # of that variance towards the variance over all sources
@@ -102,7 +102,7 @@ class SameSourceDifferences:
         self.held_out_ = np.empty_like(self.pairs_.known)
         self.views_ = np.empty((len(self.held_out_), len(N_NEIGHBORS)))
         self.dispersion_ = np.empty((n, len(sets[0])))
-        fold = np.arange(n) % N_FOLDS
+        fold = np.arange(n) % _N_FOLDS
         for number in range(fold.max() + 1):
             left_out = fold == number
             _, whitening, values, references = learn(~left_out)

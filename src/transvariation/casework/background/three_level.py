@@ -15,7 +15,7 @@ from sklearn.utils import gen_batches
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.pairs import Design, Pairs, Source
 
-N_FOLDS = 20  # of sources: the pairs of a fold are compared by the within-source variation of the others
+_N_FOLDS = 20  # of sources: the pairs of a fold are compared by the within-source variation of the others
 BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
 KERNEL_FREEDOM = (3.0, 5.0, 10.0, 30.0)  # degrees of freedom of the kernels to choose from
 WITHIN_FREEDOM = (3.0, 4.0, 5.0, 7.0, 10.0, 20.0)  # the same of the variation within sources
@@ -46,7 +46,7 @@ class ThreeLevelModel:
         """Estimate the levels from a background: one list of two or more fragments per source."""
         means = [np.array([x.mean(axis=0) for x in source]) for source in background]
         deviations = _Deviations.of(background, means)
-        fold = self.fold_ = np.arange(len(background)) % N_FOLDS
+        fold = self.fold_ = np.arange(len(background)) % _N_FOLDS
         self.levels_ = deviations.levels(np.ones(len(background), dtype=bool))
         self.held_out_levels_ = [deviations.levels(fold != number) for number in range(fold.max() + 1)]
         self.sources_ = np.array([m.mean(axis=0) for m in means])

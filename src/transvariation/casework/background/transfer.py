@@ -17,7 +17,7 @@ from transvariation.conformal import is_accepted
 
 REFUSED, CAUTIONED = 0.02, 0.05  # the shares of cases of the background's own laboratory, about
 N_SETS = 4  # drawn from each source
-N_FOLDS = 10  # of sources: how far one lies from the others is measured by the covariance of the other folds
+_N_FOLDS = 10  # of sources: how far one lies from the others is measured by the covariance of the other folds
 SIGNS = (("outside",) * 2, ("varies-less", "varies-more"), ("varies-less", "varies-more"), ("pattern",) * 2)
 LEAST_VARIANCE = 0.01  # of the mean variance within sources: rounded values may not vary at all
 
@@ -150,9 +150,9 @@ class TransferCheck:
         error = (levels.fragment + levels.replicate / self.replicates) / self.known
         if own is None:
             return log_density(centers, model.sources_, model.kernel_ + error, model.kernel_freedom_)
-        found, fold = np.empty(len(centers)), own % N_FOLDS
+        found, fold = np.empty(len(centers)), own % _N_FOLDS
         for number in np.unique(fold):
-            others = model.sources_[np.arange(len(model.sources_)) % N_FOLDS != number]
+            others = model.sources_[np.arange(len(model.sources_)) % _N_FOLDS != number]
             between = shrunk_covariance(others - others.mean(axis=0), len(others) - 1)
             at = fold == number
             kernel = model.bandwidth_**2 * between + error
