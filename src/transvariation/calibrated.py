@@ -1,5 +1,7 @@
 """CalibratedOCC: calibration and p-values for any scikit-learn or PyOD detector, pipelines included."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -332,7 +334,7 @@ class CalibratedOCC(OneClassClassifier):
             raise TypeError("texts and sparse matrices cannot be explained feature by feature; fit a dense table")
         return super().explain(X)
 
-    def _make_description(self) -> "DetectorDescription":
+    def _make_description(self) -> DetectorDescription:
         return DetectorDescription(self.estimator, self.response_method)
 
 
