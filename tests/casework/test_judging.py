@@ -174,7 +174,7 @@ def test_the_packaged_background_needs_no_file():
     [
         ({"method": "magic"}, "method='magic' is unknown"),
         ({"reduce": "magic"}, "reduce='magic' is unknown"),
-        ({"sensitivity": 1.2}, "must lie in"),
+        ({"sensitivity": 1.2}, "sensitivity=1.2 must be a number above 0 and at most 1"),
         ({"features": ["Pb"]}, "no column 'Pb'"),
         ({"case": {"colour": "red"}}, "case has no field 'colour'"),
     ],

@@ -214,7 +214,7 @@ def test_criteria_decide_with_their_interval(database, tmp_path):
     [
         ({"designs": ["3"]}, "must have the form 3x5"),
         ({"designs": ["9x9"]}, r"too few sources \(0, at least 10 are needed\) have 10 fragments"),
-        ({"sensitivities": [90]}, "sensitivities=90 must lie in"),
+        ({"sensitivities": [90]}, "sensitivities=90 must be a number above 0 and at most 1"),
         ({"sensitivities": [1]}, "must lie between 0 and 1"),
         ({"seeds": 1}, "did you mean 'seed'"),
         ({"features": ["Sr"]}, "has no variable Sr"),
