@@ -66,5 +66,5 @@ def test_the_packaged_background_is_called_another_laboratorys_first():
     glass = load_nfi_glass()
     names, source = ["K39", "Ti49", "Sr88"], glass.frame["source"]
     one, two = (glass.frame.loc[source == i, names] for i in source.unique()[:2])
-    result = judge(one.iloc[:2] + 1e-4, two.iloc[:1], background="nfi", features=names)  # measured anew
+    result = judge(one.iloc[:2] + 1e-4, two.iloc[:1], background="nfi", features=names)  # another measurement
     assert "Netherlands Forensic Institute" in told(result)[1]
