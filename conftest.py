@@ -23,12 +23,16 @@ MODULES = (
     "casework",
     "dask",
     "datasets",
+    "density",
     "displays",
+    "exceptions",
     "metrics",
     "monitoring",
     "persistence",
     "preprocessing",
+    "report.case",
     "spectral_bands",
+    "studies.simulation",
     "tables",
 )
 PUBLIC = {

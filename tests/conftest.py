@@ -36,6 +36,7 @@ SLOW = [
     "report/test_glass.py",
     "report/test_demo.py",
     "report/test_page.py",
+    "report/test_simulation.py",
     "report/test_study.py",
     "report/test_validation.py",
     "studies/test_glass.py",
