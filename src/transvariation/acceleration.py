@@ -39,7 +39,7 @@ def use_compiled(rows: int) -> bool:
 def compiled(function: Any = None, **options: Any) -> Any:
     """Compile a function on its first call and keep the machine code on disk where a folder is writable.
 
-    Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
+    Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorized.
     """
     from numba import njit
 
@@ -50,13 +50,6 @@ def compiled(function: Any = None, **options: Any) -> Any:
             return njit(nogil=True, error_model="numpy", **options)(function)
 
     return decorate if function is None else decorate(function)
-
-
-def inlined(function: Any) -> Any:
-    """Compile a function into its callers: for a few lines in a hot loop, where a call costs more than the work."""
-    from numba import njit
-
-    return njit(inline="always")(function)
 
 
 ENGINES = ("auto", "compiled", "numpy")

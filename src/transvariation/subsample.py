@@ -98,17 +98,17 @@ def row_keys(X: Floats) -> NDArray[np.uint64]:
 
 
 def column_order(X: Floats) -> Indices:
-    """Return an order of the columns that depends on the ranks of their values only.
+    """Return an order of columns of integers, such as ranks, whatever the order of the columns and rows.
 
     Examples
     --------
-    >>> X = np.array([[1.0, 5.0, 2.0], [2.0, 3.0, 1.0], [3.0, 1.0, 4.0]])
+    >>> X = np.array([[1.0, 3.0, 2.0], [2.0, 2.0, 1.0], [3.0, 1.0, 3.0]])
     >>> X[:, column_order(X)]
-    array([[5., 2., 1.],
-           [3., 1., 2.],
-           [1., 4., 3.]])
+    array([[3., 2., 1.],
+           [2., 1., 2.],
+           [1., 3., 3.]])
     """
-    return np.argsort(_signatures([_levels(column) for column in X.T]), kind="stable")
+    return np.argsort(_signatures([*np.ascontiguousarray(X.T).astype(np.int64).view(np.uint64)]), kind="stable")
 
 
 def _rank_keys(X: Floats) -> NDArray[np.uint64]:

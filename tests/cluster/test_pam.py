@@ -18,7 +18,7 @@ def test_medoids_and_labels_are_those_of_r(reference):
             assert found.objective == pytest.approx(run["objective_swap"], rel=1e-10)
 
 
-def test_large_samples_come_close_to_the_true_centres():
+def test_large_samples_come_close_to_the_true_centers():
     rng = np.random.default_rng(0)
     centers = np.array([[0, 0], [10, 0], [0, 10], [10, 10], [5, 5]])
     X = np.concatenate([rng.normal(c, 1, size=(2_000, 2)) for c in centers])
@@ -26,7 +26,7 @@ def test_large_samples_come_close_to_the_true_centres():
     assert found.objective == pytest.approx(cdist(X, X[found.rows]).min(axis=1).mean(), rel=1e-12)
     # They are medoids of about 400 objects each, whose standard error is about 0.06 in each variable.
     assert cdist(X[found.rows], centers).min(axis=0).max() < 0.25
-    # No set of medoids can do much better than the centres that made the data.
+    # No set of medoids can do much better than the centers that made the data.
     assert found.objective < 1.01 * np.linalg.norm(X - np.repeat(centers, 2_000, axis=0), axis=1).mean()
 
 

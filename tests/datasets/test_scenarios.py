@@ -58,7 +58,7 @@ def test_non_targets_fill_the_box(name):
 
 
 def test_bananas():
-    """Noise of unit variance about a circle of radius 5 puts the distance from its centre in Rice's distribution."""
+    """Noise of unit variance about a circle of radius 5 puts the distance from its center in Rice's distribution."""
     target, other = make_scenario("i", N, random_state=7)
     other = other + 3.75
     for points in (target, other):

@@ -10,7 +10,7 @@ def test_glass_equals_prcomp_of_r(reference):
     components = MinorComponents().fit(glass.control)
     for rows, name in [(glass.control, "glass_pc89"), (glass.recovered, "glass_pc89_nontarget")]:
         ours, theirs = components.transform(rows), reference.table(name)
-        ours, theirs = ours - ours[0], theirs - theirs[0]  # R's file may be centred elsewhere
+        ours, theirs = ours - ours[0], theirs - theirs[0]  # R's file may be centered elsewhere
         signs = np.sign((ours * theirs).sum(axis=0))
         np.testing.assert_allclose(ours * signs, theirs, atol=1e-8)
 

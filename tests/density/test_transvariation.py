@@ -56,7 +56,7 @@ def test_tpf_of_r_in_many_variables(reference, name):
 def test_the_univariate_equation_of_r(reference, name):
     case = reference.case("case04_tpf")[name]
     tp = density_transvariation_probability(Mixture(case), case["points"], case["centre"], tau_max="half")
-    # R lets tau exceed 1/2 about a centre that is not the density's median; here tp stops at 1.
+    # R lets tau exceed 1/2 about a center that is not the density's median; here tp stops at 1.
     np.testing.assert_allclose(tp, np.minimum(case["tpf_eq_tp_density"], 1), rtol=1e-9, atol=1e-13)
 
 
@@ -84,11 +84,11 @@ def test_far_objects_rank_on_the_log_scale(reference):
     assert (np.diff(logs) < 0).all()
 
 
-def test_the_centre_has_tp_one_and_tp_falls_outwards(reference):
+def test_the_center_has_tp_one_and_tp_falls_outwards(reference):
     case = reference.case("case04_tpf")["banana2"]
-    centre = np.array(case["centre"])
-    ray = centre + np.linspace(0, 5, 20)[:, None] * np.array([1.0, -0.7])
-    tp = density_transvariation_probability(Mixture(case), ray, centre)
+    center = np.array(case["centre"])
+    ray = center + np.linspace(0, 5, 20)[:, None] * np.array([1.0, -0.7])
+    tp = density_transvariation_probability(Mixture(case), ray, center)
     assert tp[0] == 1
     assert (np.diff(tp) <= 0).all()
 

@@ -1,18 +1,22 @@
-"""A part of the compiled kernel: counts of earlier items."""
+"""Compiled counts equal the definition, at sizes about those at which the kernels divide their work."""
 
 import numpy as np
 import pytest
 
 pytest.importorskip("numba")
 
-from transvariation.depth.compiled.counting import _count_two
+from transvariation.depth.compiled import count_beyond
 
 
-@pytest.mark.parametrize("n", [63, 64, 1_025, 16_385, 131_073])
-def test_count_of_earlier_items_of_smaller_rank(n):
+@pytest.mark.parametrize("p", [2, 3])
+@pytest.mark.parametrize("n", [1, 63, 1_025, 2_049, 33_000])
+def test_counts_of_the_definition(n, p):
     rng = np.random.default_rng(n)
-    rank, unit = rng.permutation(n), rng.random(n) < 0.7
-    count = np.zeros(n, np.int32)
-    _count_two(np.argsort(rank).astype(np.uint32), unit.astype(np.uint8), count)
-    for t in rng.integers(0, n, 300):
-        assert count[t] == np.count_nonzero(unit[:t] & (rank[:t] < rank[t]))
+    X, Z = rng.normal(size=(n, p)), rng.normal(size=(300, p))
+    m = np.full(p, 0.1)
+    beyond, side, ties = count_beyond(X, m, Z, False)
+    assert not ties
+    for i, c in enumerate(Z):
+        away = np.sign(c - m)
+        assert beyond[i] == ((X - c) * away > 0).all(axis=1).sum()
+        assert side[i] == ((X - m) * away > 0).all(axis=1).sum()

@@ -90,9 +90,9 @@ def find_medoids(X: Floats, n_clusters: int) -> Indices:
 
 
 def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
-    """Find the closest centre of every row and the distance to it.
+    """Find the closest center of every row and the distance to it.
 
-    Of equally close centres, the one that comes first when they are sorted by their coordinates: the result does not
+    Of equally close centers, the one that comes first when they are sorted by their coordinates: the result does not
     depend on the order in which they are given.
 
     Examples

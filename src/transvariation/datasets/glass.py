@@ -18,7 +18,7 @@ TYPE_NAMES = {
 
 
 def load_glass() -> Bunch:
-    """Load the glass fragments: refractive index and eight oxides in weight per cent.
+    """Load the glass fragments: refractive index and eight oxides in weight percent.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def load_glass() -> Bunch:
         ``control``: the 87 float-processed window fragments (types 1 and 3), the target class of the paper;
         ``recovered``: the 51 containers, tableware and headlamps (types 5 to 7), its non-targets;
         ``all``: all 214 fragments with their ``Type``; ``type_names``: what the type codes mean;
-        ``DESCR``: origin and licence. The fragments' numbers are the index of every table.
+        ``DESCR``: origin and license. The fragments' numbers are the index of every table.
 
     See Also
     --------
@@ -65,7 +65,7 @@ def load_nfi_glass() -> Bunch:
     -------
     Bunch
         ``frame``: one row per piece, with the columns ``source`` (the pane), ``piece`` and the ten elements;
-        ``elements``: their names; ``DESCR``: origin, licence and what to cite.
+        ``elements``: their names; ``DESCR``: origin, license and what to cite.
 
     See Also
     --------

@@ -44,7 +44,7 @@ def load_water_treatment() -> Bunch:
     Bunch
         ``normal``: the 513 normal days, ``faulty``: the 14 days on which the plant failed, both in the order of the
         calendar, with NaN where a sensor has no value; ``states``: what went wrong on each faulty day; ``DESCR``:
-        origin and licence. The dates are the index of every table.
+        origin and license. The dates are the index of every table.
 
     See Also
     --------
@@ -81,7 +81,7 @@ def make_plant(
     the relations between variables and in what the controllers do rather than in the controlled variables. Feed and
     cooling water vary slowly: successive samples are correlated, as those of a real plant are.
 
-    This is an analogue of the Tennessee Eastman process with 14 variables and 8 faults, not that process.
+    This is an analog of the Tennessee Eastman process with 14 variables and 8 faults, not that process.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Probabilities of boxes under Gaussians and their mixtures: the integrals of the density-based tp.
 
 A box has one pair of sides per feature, either of which may be infinite. Everything is computed on the log scale, so
-that the probability of a box far in the tail does not underflow, and vectorised over boxes.
+that the probability of a box far in the tail does not underflow, and vectorized over boxes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ def normal_box_probability(
 
     Examples
     --------
-    >>> normal_box_probability([0, 0], [[1, 0.5], [0.5, 1]], [[0, 0], [9, 9]], [[np.inf, np.inf]])
+    >>> import numpy as np
+    >>> from transvariation.density import normal_box_probability
+    >>> lower, upper = [[0, 0], [9, 9]], [[np.inf, np.inf]]
+    >>> normal_box_probability([0, 0], [[1, 0.5], [0.5, 1]], lower, upper)
     array([3.33333333e-01, 1.71270682e-26])
     """
     mean = np.atleast_1d(np.asarray(mean, dtype=float))
@@ -119,7 +122,10 @@ def mixture_box_probability(
 
     Examples
     --------
-    >>> mixture_box_probability([0.5, 0.5], [[0], [4]], [[[1]], [[1]]], [[4], [40]], [[np.inf], [np.inf]])
+    >>> import numpy as np
+    >>> from transvariation.density import mixture_box_probability
+    >>> weights, means, covs = [0.5, 0.5], [[0], [4]], [[[1]], [[1]]]
+    >>> mixture_box_probability(weights, means, covs, [[4], [40]], [[np.inf]])
     array([2.50015836e-001, 2.09131203e-284])
     """
     _check_components(weights, means, covs)
@@ -237,7 +243,7 @@ def _log_mixture(
     tolerance: float | None,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Standardise the boxes about every component, compute their probabilities and add them up."""
+    """Standardize the boxes about every component, compute their probabilities and add them up."""
     n_components, p = means.shape
     if p == 0:
         return np.zeros(len(lower)), np.zeros(len(lower))
@@ -280,7 +286,7 @@ def _add(log_p: Floats, error: Floats) -> tuple[Floats, Floats]:
 def _log_standard(
     lower: Floats, upper: Floats, corr: Floats, tolerance: float | None, seed: int
 ) -> tuple[Floats, Floats]:
-    """Compute log probabilities and relative errors of standardised boxes in three or more features."""
+    """Compute log probabilities and relative errors of standardized boxes in three or more features."""
     p = len(corr)
     # Where squares of the sides leave no digits for the rest, farther makes no difference.
     lower, upper = (

@@ -48,8 +48,8 @@ def tied(X: Floats) -> list[int]:
     >>> tied(np.array([[1.0, 2.0, 7.0], [2.0, 4.0, 1.0], [3.0, 6.0, 4.0], [5.0, 10.0, 8.0]]))
     [0, 1]
     """
-    centred = X - X.mean(axis=0)
-    directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
+    centered = X - X.mean(axis=0)
+    directions, sizes, _ = np.linalg.svd((centered / np.linalg.norm(centered, axis=0)).T, full_matrices=False)
     if sizes[-1] > 4 * max(X.shape) * np.finfo(float).eps:
         return []
     return np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()

@@ -139,7 +139,7 @@ def _rotate(V: Floats, D: Floats, i: int, j: int, angle: Floats, fits: Fits) -> 
 
 
 def _common_axes(W: Floats, fits: Fits) -> tuple[Floats, Floats]:
-    """Compute the axes D that minimise the sum of tr(W_k D B_k^-1 D'), B_k the shape of the scatter along D.
+    """Compute the axes D that minimize the sum of tr(W_k D B_k^-1 D'), B_k the shape of the scatter along D.
 
     These are the axes of EVE. mclust takes them for VVE as well, where they are best only if the volumes are equal.
     """

@@ -213,8 +213,8 @@ def fit_mixtures(
         plane.
     """
     p = X.shape[1]
-    centre = X.mean(axis=0)
-    X = X - centre
+    center = X.mean(axis=0)
+    X = X - center
     floor, least = variance_floor(X), least_scatter(X)
     first = np.concatenate([[0], np.cumsum([size for _, size in problems])])
     k = int(first[-1])
@@ -260,7 +260,7 @@ def fit_mixtures(
         for f in np.flatnonzero(finished).tolist():
             own, fit = slice(batch.first[f], batch.first[f + 1]), place[f]
             to = slice(first[fit], first[fit + 1])
-            results.weights[to], results.means[to] = weights[own], means[own] + centre
+            results.weights[to], results.means[to] = weights[own], means[own] + center
             results.covariances[to] = covariances[own]
             results.loglik[fit], results.n_iter[fit] = loglik[f], iteration
     return results

@@ -31,10 +31,10 @@ _MOST_BYTES = 2**30
 class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     """Fit a Gaussian mixture whose covariance model and number of components are chosen by BIC, as R's mclust does.
 
-    The components' covariances may share volume, shape and orientation or not: fourteen models (see
-    `transvariation.density.covariance_models`). Each is fitted by EM with each number of components G, starting from a
-    model-based hierarchical partition; the fit with the largest ``BIC = 2 loglik - df log n`` is kept [1]_, [2]_. A fit
-    in which a component shrinks onto a point, a line or a plane has no finite likelihood and is not available (NaN).
+    The components' covariances may share volume, shape and orientation or not: fourteen models, named as in mclust.
+    Each is fitted by EM with each number of components G, starting from a model-based hierarchical partition; the fit
+    with the largest ``BIC = 2 loglik - df log n`` is kept [1]_, [2]_. A fit in which a component shrinks onto a point,
+    a line or a plane has no finite likelihood and is not available (NaN).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         The covariance models to try. In one dimension only the volume is left to vary and the models are E and V.
     start : {"variables", "svd"}, default="variables"
         Coordinates in which the hierarchical partition is made: the features as they are, which gives the published
-        choices on the glass data, or scaled principal axes of the standardised features, the default of newer versions
+        choices on the glass data, or scaled principal axes of the standardized features, the default of newer versions
         of mclust. In one dimension EM starts from quantiles.
     tol : float, default=1e-5
         EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``, as in mclust. As l depends on the

@@ -15,14 +15,14 @@ LOSS_DECIMALS = 9
 
 
 def scaled_by_svd(X: Floats) -> Floats:
-    """Standardise the features, rotate them to their principal axes and scale these by the root of their spread.
+    """Standardize the features, rotate them to their principal axes and scale these by the root of their spread.
 
-    With the singular value decomposition Z = U S V' of the standardised data this is Z V S^(-1/2), the coordinates that
+    With the singular value decomposition Z = U S V' of the standardized data this is Z V S^(-1/2), the coordinates that
     Scrucca & Raftery (2015) [1]_ recommend. Features and axes without spread are left out.
 
     References
     ----------
-    .. [1] L. Scrucca and A. E. Raftery (2015). Improved initialisation of model-based clustering using Gaussian
+    .. [1] L. Scrucca and A. E. Raftery (2015). Improved initialization of model-based clustering using Gaussian
        hierarchical partitions. Advances in Data Analysis and Classification 9, 447-460.
     """
     spread = X.std(axis=0, ddof=1)

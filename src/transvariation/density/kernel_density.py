@@ -66,7 +66,7 @@ def shrunk_covariance(X: Floats) -> Floats:
     [5, 9]
     """
     scale = X.std(axis=0, ddof=1)
-    # Standardised, so that neither the shrinkage nor its target depends on the units; constant columns stay zero.
+    # Standardized, so that neither the shrinkage nor its target depends on the units; constant columns stay zero.
     Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
     _, shrinkage = ledoit_wolf(Z, assume_centered=True)
     return np.cov(X, rowvar=False) * (1 - shrinkage + shrinkage * np.eye(X.shape[1]))
@@ -107,7 +107,7 @@ def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
     Parameters
     ----------
     X : ndarray of shape (n, p)
-        The kernels' centres.
+        The kernels' centers.
     H : ndarray of shape (p, p)
         The kernels' covariance.
     Z : ndarray of shape (m, p)
@@ -172,7 +172,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
     bandwidth_ : ndarray of shape (p, p)
         The kernels' covariance H.
     means_ : ndarray of shape (n, p)
-        The kernels' centres: the samples.
+        The kernels' centers: the samples.
 
     See Also
     --------
@@ -261,5 +261,5 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rng = check_random_state(random_state)
-        centres = self.means_[rng.randint(len(self.means_), size=n_samples)]
-        return centres + rng.standard_normal(centres.shape) @ self._chol.T
+        centers = self.means_[rng.randint(len(self.means_), size=n_samples)]
+        return centers + rng.standard_normal(centers.shape) @ self._chol.T

@@ -30,7 +30,7 @@ def density_transvariation_probability(
 ) -> Floats:
     r"""Compute tp of each row of `Z` with respect to a target class that is given by its density.
 
-    The axes through the centre m divide space into orthants. For a sample c, tau is the probability of the box that
+    The axes through the center m divide space into orthants. For a sample c, tau is the probability of the box that
     begins at c and opens away from m; its maximum is the probability of the whole orthant,
 
     .. math:: tp_f(c) = \frac{P(X \text{ beyond } c \text{ in every feature})}
@@ -46,7 +46,7 @@ def density_transvariation_probability(
     Z : array-like of shape (q, p) or (q,)
         The samples to measure.
     center : array-like of shape (p,)
-        The centre m: the median of the target class, in several features its spatial median.
+        The center m: the median of the target class, in several features its spatial median.
     tau_max : {"integral", "half", "product"}
         ``"integral"`` divides by the probability of the orthant. ``"half"`` divides by 1/2, the univariate equation,
         exact if m is the density's own median. ``"product"`` multiplies the univariate tp's: for independent features.
@@ -56,7 +56,7 @@ def density_transvariation_probability(
     Returns
     -------
     ndarray of shape (q,)
-        A sample on a side of the centre that the density does not reach (0/0) gets tp = 0.
+        A sample on a side of the center that the density does not reach (0/0) gets tp = 0.
 
     See Also
     --------
@@ -99,7 +99,7 @@ def univariate_log_tp(density: Density, Z: Floats, m: Floats) -> Floats:
         lower, upper = np.full((q, p), -np.inf), np.full((q, p), np.inf)
         above = Z[:, u] >= m[u]
         lower[above, u], upper[~above, u] = Z[above, u], Z[~above, u]
-        # About a centre that is not the marginal median, tau may exceed 1/2.
+        # About a center that is not the marginal median, tau may exceed 1/2.
         result[:, u] = np.minimum(log_box_probability(density, lower, upper) + np.log(2), 0.0)
     return result
 

@@ -1,13 +1,13 @@
-"""Count the target units that lie beyond an object, as seen from the centre.
+"""Count the target units that lie beyond an object, as seen from the center.
 
-For an object c and a centre m, a coordinate u is open when c_u differs from m_u. A unit x lies beyond c when, in every
+For an object c and a center m, a coordinate u is open when c_u differs from m_u. A unit x lies beyond c when, in every
 open coordinate, x is strictly farther from m than c on c's side; it lies at c when it equals c in all of these.
 The denominator of tp counts the same with c moved to m: strictly on c's side of m, or at m. All four counts compare the
 original values: forming X - (m - c) in floating point would lose exact ties.
 
 Each count is the number of units in a box. Along each feature, a box is an interval of places in the order of the
 units, and it holds all of them if the coordinate is not open. `count_in_boxes` counts in any boxes with plain NumPy;
-`compiled.counting` is faster for many units and counts those beyond objects with open coordinates only.
+`compiled` is faster for many units in two or three features.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ from transvariation.validation import blocks
 Counts = NDArray[np.int64]
 Places = NDArray[np.int32]
 
-_MAX_COMPILED = 12  # variables: the compiled kernel has a table of all 2^p orthants
-_MANY_ROWS = 500  # more rows than this are worth preparations that take longer than counting few
+_COMPILED_VARIABLES = (2, 3)  # with more, compiled code saves less than a tenth of a second at 100,000 rows
+_MANY_ROWS = 500  # from which on objects are grouped by direction, which takes longer than counting few
 _MAX_BITS = 1 << 23  # in the bit sets of all variables
 _BLOCK_WORDS = 1 << 13  # in the sets that are intersected at once, which stay in the cache
 
@@ -34,7 +34,7 @@ class Transvariations(NamedTuple):
     beyond: Counts  # s_X
     at: Counts  # s'_X
     side: Counts  # s_Y
-    centre: Counts  # s'_Y
+    center: Counts  # s'_Y
     n_open: Counts
 
 
@@ -44,11 +44,7 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     Where `X` and `Z` hold the same rows, as when the training samples are scored, one sort serves both.
     """
     same = np.array_equal(X, Z)
-    if max(len(X), len(Z)) > _MANY_ROWS:
-        # Freeing a large block makes the C library keep freed memory; otherwise every array is fetched page by page,
-        # which takes as long as the counting itself.
-        np.empty(1 << 21)
-    if 1 < len(m) <= _MAX_COMPILED and use_compiled(len(X) if same else len(X) + len(Z)):
+    if len(m) in _COMPILED_VARIABLES and use_compiled(len(X) if same else len(X) + len(Z)):
         return _count_compiled(X, m, Z, same)
     return _count_plain(X, m, Z, same)
 
@@ -58,7 +54,7 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
     (p, n), q, m = units.shape, len(Z), m[:, None]
     order = units.argsort(axis=1)
     up, down = objects > m, objects < m
-    # The last columns are objects moved to the centre, one for each combination of directions.
+    # The last columns are objects moved to the center, one for each combination of directions.
     moved, combination = _directions(up, down)
     columns = np.concatenate([np.arange(q), moved])
     up, down = up.take(columns, axis=1), down.take(columns, axis=1)
@@ -84,8 +80,8 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
     counts = count_in_boxes(order, bounds.reshape(2, p, -1)).reshape(2, -1)
     if same:
         counts[1, :q] += single
-    side, centre = counts[:, q:].take(combination, axis=1)
-    return Transvariations(counts[0, :q], counts[1, :q], side, centre, is_open[:, :q].sum(axis=0))
+    side, center = counts[:, q:].take(combination, axis=1)
+    return Transvariations(counts[0, :q], counts[1, :q], side, center, is_open[:, :q].sum(axis=0))
 
 
 def _directions(up: Bools, down: Bools) -> tuple[Counts, Counts]:
@@ -167,15 +163,15 @@ def _count_with_sets(order: Counts, bounds: Places) -> Counts:
 
 
 def _count_compiled(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations:
-    from transvariation.depth.compiled.counting import count_beyond
+    from transvariation.depth.compiled import count_beyond
 
     X = np.ascontiguousarray(X)
     Z = X if same else np.ascontiguousarray(Z)
     beyond, side, ties = count_beyond(X, m, Z, same)
     at = _count_equal(X, Z, same) if ties else np.broadcast_to(np.int64(same), len(Z))
     at_m = np.count_nonzero(_equal_coordinates(X, m).all(axis=0))
-    centre, n_open = (np.broadcast_to(np.int64(number), len(Z)) for number in (at_m, len(m)))
-    counts = Transvariations(beyond, at, side, centre, n_open)
+    center, n_open = (np.broadcast_to(np.int64(number), len(Z)) for number in (at_m, len(m)))
+    counts = Transvariations(beyond, at, side, center, n_open)
     if len(closed := np.flatnonzero(_equal_coordinates(Z, m).any(axis=0))):
         counts = Transvariations(*(np.array(column) for column in counts))
         for column, values in zip(counts, _count_plain(X, m, Z[closed], False), strict=True):

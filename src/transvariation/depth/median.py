@@ -29,7 +29,7 @@ _MAX_PASSES = 200  # never needed; a bound for every loop
 
 
 def spatial_median(X: ArrayLike) -> Floats:
-    r"""Compute the spatial median of the rows of X: the point m that minimises :math:`\sum_i \lVert x_i - m \rVert`.
+    r"""Compute the spatial median of the rows of X: the point m that minimizes :math:`\sum_i \lVert x_i - m \rVert`.
 
     If the minimum is at a data point, exactly that point is returned. With one feature, and on the line of a collinear
     sample, it is the median: of an even number of points, the midpoint of the two central ones.
@@ -45,7 +45,7 @@ def spatial_median(X: ArrayLike) -> Floats:
 
     See Also
     --------
-    transvariation.transvariation_probability : The measure, whose centre this is.
+    transvariation.transvariation_probability : The measure, whose center this is.
 
     References
     ----------
@@ -93,7 +93,7 @@ def _in_span(X: Floats) -> Floats:
     distance = np.linalg.norm(coordinates - spatial_median_of_rows(coordinates), axis=1)
     if not distance.all():
         return X[distance.argmin()].copy()
-    # The median is the mean of the rows weighted by 1 / distance. Summing about a centre keeps constants exact.
+    # The median is the mean of the rows weighted by 1 / distance. Summing about a center keeps constants exact.
     center, weights = np.median(X, axis=0), 1 / distance
     return center + weights @ (X - center) / weights.sum()
 
@@ -161,7 +161,7 @@ def _sums(X: Floats, y: Floats) -> Floats:
 
 
 def _newton(X: Floats, y: Floats, exact: bool = True) -> Floats:
-    """Minimise the sum of distances from a start y; `exact` finds a median that is a data point as such."""
+    """Minimize the sum of distances from a start y; `exact` finds a median that is a data point as such."""
     here = _pass(X, y)
     close = (_ROUNDING_ERROR if exact else _SUBSAMPLE_ERROR) * max(here.objective / len(X), _SMALLEST_FLOAT)
     tried: set[bytes] = set()  # data points already known not to be the median

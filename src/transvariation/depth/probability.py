@@ -24,13 +24,13 @@ def transvariation_probability(
 ) -> Floats:
     r"""Compute tp of each row of `Z` with respect to the target sample `X`.
 
-    For a sample c and a centre m, tau is the share of target units that lie beyond c as seen from m, in every
+    For a sample c and a center m, tau is the share of target units that lie beyond c as seen from m, in every
     feature at once; units exactly at c count one half. tp is tau divided by its maximum,
 
     .. math:: tp(c) = \frac{s_X + s'_X / 2}{s_Y + s'_Y / 2},
 
     where :math:`s_X` and :math:`s'_X` count the units beyond c and at c, and :math:`s_Y` and :math:`s'_Y` the units on
-    c's side of m and at m. tp is 1 at the centre and 0 where no target unit lies farther out.
+    c's side of m and at m. tp is 1 at the center and 0 where no target unit lies farther out.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ def transvariation_probability(
     Z : array-like of shape (q, p) or (q,)
         The samples whose tp is computed.
     center : array-like of shape (p,), optional
-        The centre m. By default the spatial median of `X`; with one feature or ``tau_max="product"``, the median of
+        The center m. By default the spatial median of `X`; with one feature or ``tau_max="product"``, the median of
         each feature.
     tau_max : {"count", "half", "product"}
-        The maximum of tau. ``"count"`` counts it on the data shifted to the centre, as in the multivariate equation.
+        The maximum of tau. ``"count"`` counts it on the data shifted to the center, as in the multivariate equation.
         ``"half"`` fixes it to 1/2, as in the univariate equation. ``"product"`` multiplies univariate tp's, which suits
         independent features.
     ties : {"proper", "literal"}
@@ -53,7 +53,7 @@ def transvariation_probability(
     Returns
     -------
     ndarray of shape (q,)
-        tp of each row of `Z`; 0 where the denominator is 0, because no target unit lies on that side of the centre.
+        tp of each row of `Z`; 0 where the denominator is 0, because no target unit lies on that side of the center.
 
     See Also
     --------
@@ -102,19 +102,19 @@ def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floa
 
 def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> Floats:
     """Divide tau by its maximum, given the counts among n units in p features."""
-    beyond, at, side, centre, n_open = counts
+    beyond, at, side, center, n_open = counts
     if ties == "literal":
         # A coordinate in which c equals m makes every product zero: no unit is strictly beyond or on a side.
         closed = n_open < p
         beyond, side = np.where(closed, 0, beyond), np.where(closed, 0, side)
     tau = beyond + at * 0.5
     # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
-    largest = np.full(len(tau), n / 2) if tau_max == "half" else side + centre * 0.5
+    largest = np.full(len(tau), n / 2) if tau_max == "half" else side + center * 0.5
     # 0/0 is 0: any other divisor gives that. Only the printed equation can divide more than 0 by 0, as R does.
     largest[(largest == 0) & (tau == 0)] = 1.0
     with np.errstate(divide="ignore"):
         tp = tau / largest
     if ties == "proper":
-        # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
+        # With tau_max="half" tau may exceed 1/2 about a center that is not the median.
         np.minimum(tp, 1.0, out=tp)
     return tp

@@ -38,7 +38,8 @@ class SelectionStability:
     Examples
     --------
     >>> from transvariation import VIPSelector, load_glass, selection_stability
-    >>> result = selection_stability(VIPSelector(2, kappa=0.5), load_glass().control, 20, rng=0)
+    >>> selector = VIPSelector(2, kappa=0.5)
+    >>> result = selection_stability(selector, load_glass().control, 20, rng=0)
     >>> result.sets
       variables  chosen  share
     0    Mg, Si      18    0.9

@@ -41,11 +41,11 @@ def regression_bic(y: Floats, X: Floats) -> float:
     -15.017
     """
     n = len(y)
-    # Centred, the intercept is zero; at unit length, columns are not taken for rounding errors in another unit.
-    centred, design = y - y.mean(), X[:, varying(X)] - X[:, varying(X)].mean(axis=0)
+    # Centered, the intercept is zero; at unit length, columns are not taken for rounding errors in another unit.
+    centered, design = y - y.mean(), X[:, varying(X)] - X[:, varying(X)].mean(axis=0)
     design /= np.linalg.norm(design, axis=0)
-    coefficients, _, rank, _ = np.linalg.lstsq(design, centred, rcond=None)
-    residual = float(np.sum((centred - design @ coefficients) ** 2))
+    coefficients, _, rank, _ = np.linalg.lstsq(design, centered, rcond=None)
+    residual = float(np.sum((centered - design @ coefficients) ** 2))
     if residual <= (n * np.finfo(float).eps) ** 2 * float(y @ y):
         return np.inf
     return float(-n * (np.log(2 * np.pi * residual / n) + 1) - (rank + 2) * np.log(n))
@@ -65,7 +65,7 @@ class VarSel(TargetSelector):
     Gaussian mixture (a component collapses onto that value, and the evidence is unbounded). They are set aside by a
     criterion independent of the BIC: see `max_repeated`.
 
-    This is a stand-in for the varSel algorithm that the paper cites and does not describe.
+    This is a substitute for the varSel algorithm that the paper cites and does not describe.
 
     Parameters
     ----------

@@ -73,10 +73,10 @@ def rank_variables(vip: Floats, X: Floats, kappa: float | None, n_wanted: int) -
 
 def unit_columns(X: Floats) -> Floats:
     """Center the columns and divide them by their lengths; constant ones become 0."""
-    centred = X - X.mean(axis=0)
-    norm = np.sqrt((centred**2).sum(axis=0))
+    centered = X - X.mean(axis=0)
+    norm = np.sqrt((centered**2).sum(axis=0))
     varies = norm > 1e-14 * np.sqrt(len(X)) * np.abs(X).max(axis=0, initial=0.0)
-    return np.divide(centred, norm, out=np.zeros_like(centred), where=varies & (norm > 0))
+    return np.divide(centered, norm, out=np.zeros_like(centered), where=varies & (norm > 0))
 
 
 class VIPSelector(TargetSelector):

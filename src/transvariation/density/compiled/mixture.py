@@ -50,9 +50,9 @@ def _log2_densities(x, m, means, T, constant, deviation, part, z):
         for i in range(m):
             z[k, i] = constant[k]
         for j in range(p):
-            centre = means[k, j]
+            center = means[k, j]
             for i in range(m):
-                deviation[j, i] = x[j, i] - centre
+                deviation[j, i] = x[j, i] - center
                 part[i] = deviation[j, i]
             for h in range(j):
                 t = T[k, j, h]
@@ -81,7 +81,7 @@ def _subtract_largest(z, m, n_samples):
 def exp2(z, m, total, c):
     """Replace z by 2^z, with relative error 1e-15, and add up its rows; exponents below -1000 count as -1000.
 
-    There are no branches and no calls, so that the loop is vectorised. Added to 1.5 x 2^52 a number is rounded to an
+    There are no branches and no calls, so that the loop is vectorized. Added to 1.5 x 2^52 a number is rounded to an
     integer, whose last bits are then shifted into the exponent. The coefficients c are `_EXP2`: in registers, where
     constants would be loaded in every step.
     """
@@ -152,9 +152,9 @@ def _add_moments(x, means, z, share, deviation, part, N, shift, W):
             total += z[k, i]
         N[k] += total
         for a in range(p):
-            centre, total = means[k, a], 0.0
+            center, total = means[k, a], 0.0
             for i in range(m):
-                deviation[a, i] = x[a, i] - centre
+                deviation[a, i] = x[a, i] - center
                 part[i] = z[k, i] * deviation[a, i]
                 total += part[i]
             shift[k, a] += total
@@ -167,7 +167,7 @@ def _add_moments(x, means, z, share, deviation, part, N, shift, W):
 
 @compiled()
 def _start(blocks, labels, means, z, share, deviation, part, N, shift, W):
-    """Set the means and moments of the labelled samples."""
+    """Set the means and moments of the labeled samples."""
     p, m = blocks.shape[1:]
     for i in range(len(labels)):
         if labels[i] >= 0:
@@ -308,8 +308,8 @@ def fit_mixtures(
     """Fit several mixtures to the same data by EM; the compiled replacement of `em.fit_mixtures`."""
     n, p = X.shape
     models, sizes = zip(*problems, strict=True)
-    centre = X.mean(axis=0)
-    X = X - centre
+    center = X.mean(axis=0)
+    X = X - center
     size = min(_BLOCK_SAMPLES, -(-n // 16) * 16)
     blocks = np.zeros((-(-n // size), size, p))
     blocks.reshape(-1, p)[:n] = X
@@ -334,5 +334,5 @@ def fit_mixtures(
         loglik,
         n_iter,
     )
-    means += centre
+    means += center
     return Mixtures(first, weights, means, covariances, loglik, n_iter)

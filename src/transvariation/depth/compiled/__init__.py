@@ -1,1 +1,0 @@
-"""Compiled kernels of counting and of the spatial median (numba, the extra ``fast``)."""
