@@ -10,7 +10,7 @@ from sklearn.covariance import EllipticEnvelope
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import IsolationForest
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.model_selection import KFold
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
@@ -180,7 +180,7 @@ def test_sparse_matrices_are_taken_where_the_detector_takes_them():
         CalibratedOCC(NeighborTOCC()).fit(csr_matrix(rows))
 
 
-def test_texts_are_taken_by_pipelines_that_begin_with_a_vectorizer(tmp_path):
+def test_texts_are_taken_by_pipelines_that_begin_with_a_vectorizer():
     rng = np.random.default_rng(0)
     words = np.array(["red", "green", "blue", "wine", "glass", "sand"])
     texts = [" ".join(rng.choice(words, size=8)) for _ in range(60)]
@@ -188,6 +188,25 @@ def test_texts_are_taken_by_pipelines_that_begin_with_a_vectorizer(tmp_path):
     classifier = CalibratedOCC(pipeline).fit(texts)
     assert classifier.predict(texts[:5]).shape == (5,)
     assert classifier.predict(pd.Series(texts[:5])).tolist() == classifier.predict(texts[:5]).tolist()
+
+
+@pytest.mark.parametrize("vectorizer", [TfidfVectorizer(), None], ids=["texts", "sparse"])
+def test_foreign_texts_are_found_as_often_as_the_detector_can_at_that_rate(vectorizer):
+    rng = np.random.default_rng(0)
+    usual, other = rng.dirichlet(np.full(300, 0.1), size=2)
+
+    def texts(n, p):
+        rows = [" ".join(f"w{word}" for word in rng.choice(300, size=30, p=p)) for _ in range(n)]
+        return rows if vectorizer else HashingVectorizer(n_features=2**10).transform(rows)
+
+    known, new, foreign = texts(200, usual), texts(600, usual), texts(600, 0.7 * usual + 0.3 * other)
+    detector = LocalOutlierFactor(novelty=True, metric="cosine")
+    classifier = CalibratedOCC(make_pipeline(vectorizer, detector) if vectorizer else detector).fit(known)
+    scores, others = classifier.score_samples(new), classifier.score_samples(foreign)
+    best = np.mean(others < np.quantile(scores, 0.1))  # by a threshold that knows the new texts
+    assert best > 0.5
+    assert np.mean(classifier.predict(new) == -1) < 0.15
+    assert np.mean(classifier.predict(foreign) == -1) > best - 0.1
 
 
 def test_categories_that_are_unknown_when_held_out_are_warned_of():

@@ -370,7 +370,7 @@ def test_the_smallest_p_value_is_that_of_a_sample_far_outside(classifier, replic
         assert "gives no sample less than" in str(report)
 
 
-def test_labelled_outliers_are_left_out_with_a_warning():
+def test_labeled_outliers_are_left_out_with_a_warning():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 2)), rng.normal(5, 1, size=(10, 2))])
     y, groups = np.repeat([1, -1], [40, 10]), np.arange(50) // 2
@@ -450,3 +450,15 @@ def test_samples_near_a_fold_in_time_do_not_describe_the_class_for_it(length, ga
     assert describing.tolist() == [*range(50 - gap), *range(60 + gap, 100)]
     with pytest.raises(ValueError, match="and no groups"):
         _ = CalibrationPlan("blocks", np.zeros((100, 1)), np.arange(100)).folds
+
+
+def test_folds_of_a_table_depend_on_ranks_of_numbers_and_texts():
+    numbers, kinds = np.random.default_rng(0).normal(size=40), np.arange(40) % 3
+    table = pd.DataFrame({"size": numbers, "wood": np.array(["ash", "birch", "cedar"])[kinds]})
+    longer = pd.DataFrame({"size": 1000 * numbers, "wood": np.array(["a", "bb", "ccc"])[kinds]})
+    array = np.column_stack([numbers, kinds])
+    first, *others = (calibration_folds("cv", X) for X in (table, longer, array))
+    for folds in others:
+        for (describing, scored), (same_describing, same_scored) in zip(folds, first, strict=True):
+            np.testing.assert_array_equal(describing, same_describing)
+            np.testing.assert_array_equal(scored, same_scored)

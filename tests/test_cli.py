@@ -382,7 +382,7 @@ def test_roles_and_summary_rows_reach_the_reader(tmp_path):
     assert inputs["control"]["objects"] == 20
 
 
-@pytest.mark.parametrize("role", ["Na", "=ignore", "Na=colour"])
+@pytest.mark.parametrize("role", ["Na", "=ignore", "Na=color"])
 def test_an_unknown_role_is_refused(case, role):
     done = _run("judge", case / "control.csv", case / "recovered.csv", "--role", role)
     assert done.exit_code == 2
@@ -425,6 +425,16 @@ def test_the_decimal_mark_of_one_table_can_be_given(case):
     assert [c["measurements"]["Na"] for c in found["conclusions"]] == [[1.512], [1.513]]
     other = _judged(case, case / "comma.csv", case / "control.csv", "--control-decimal", ",", status=3)
     assert [k["measurements"]["Na"] for k in other["inputs"]["known"]] == [[1.512], [1.513]]
+
+
+def test_the_header_row_of_one_table_can_be_given(case):
+    titled = case / "titled.csv"
+    titled.write_text("Case 12,,\n" + (case / "recovered.csv").read_text())
+    refused = _run("judge", case / "control.csv", titled)
+    assert "give --recovered-header-row 2" in " ".join(refused.output.split())
+    plain = _judged(case, case / "control.csv", case / "recovered.csv")
+    found = _judged(case, case / "control.csv", titled, "--recovered-header-row", 2)
+    assert found["conclusions"] == plain["conclusions"]
 
 
 def test_score_reports_how_many_rows_were_left_out(case):

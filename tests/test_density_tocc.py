@@ -58,7 +58,7 @@ def test_the_named_densities(density, calibration):
     assert classifier.predict([[9.0, -9.0]])[0] == -1
 
 
-def test_the_centre_is_the_spatial_median():
+def test_the_center_is_the_spatial_median():
     np.testing.assert_array_equal(DensityTOCC(density="gaussian").fit(SAMPLE).center_, spatial_median(SAMPLE))
 
 
@@ -215,7 +215,7 @@ def test_imprecise_target_samples_are_refused_when_fitted(monkeypatch):
         DensityTOCC(density="gaussian").fit(X)
 
 
-@pytest.mark.parametrize("n", [17, 18, 20, 23])
+@pytest.mark.parametrize("n", [17, 20])
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 def test_fresh_sensitivity_with_about_as_many_samples_as_variables(n):
     """The full sample covariance is close to singular here, and a bandwidth from it rejected nearly all samples."""

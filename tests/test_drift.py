@@ -38,6 +38,7 @@ def test_evidence_minus_number_of_objects_is_a_fair_game():
     assert abs(np.mean(evidence) - 12) < 4 * np.std(evidence) / np.sqrt(len(evidence))
 
 
+@pytest.mark.slow
 def test_delay_after_50_000_quiet_objects_is_at_most_twice_that_at_the_start():
     rng = np.random.default_rng(2)
 

@@ -45,11 +45,11 @@ def test_needed_sets_are_the_smallest_and_nearest_values_are_accepted(classifier
     for i in np.flatnonzero(~accepted)[:2]:
         z = recovered.to_numpy()[i]
         if hasattr(classifier, "centers_"):
-            centre = classifier.centers_[classifier.description_.strata(z[None])[0]]
+            center = classifier.centers_[classifier.description_.strata(z[None])[0]]
         else:
-            centre = getattr(classifier, "center_", spatial_median(classifier.description_.rows))
+            center = getattr(classifier, "center_", spatial_median(classifier.description_.rows))
         smaller = [np.isin(range(4), c) for size in range(1, needed[i].sum()) for c in combinations(range(4), size)]
-        assert all(classifier.predict(_frame(np.where(s, z, centre)[None]))[0] == 1 for s in smaller)
+        assert all(classifier.predict(_frame(np.where(s, z, center)[None]))[0] == 1 for s in smaller)
 
 
 def _frame(rows):

@@ -57,7 +57,7 @@ def test_preprocessing_is_chosen_from_target_samples():
     assert areas["snv"] > areas["raw"] + 0.05  # and it is the better one
 
 
-def test_too_few_components_of_spectra_are_recognised_from_target_samples():
+def test_too_few_components_of_spectra_are_recognized_from_target_samples():
     rng = np.random.default_rng(0)
     basis = rng.normal(size=(3, 200)).cumsum(axis=1)  # three smooth sources of variation
     X = rng.normal(size=(30, 3)) @ basis + 0.1 * rng.normal(size=(30, 200))

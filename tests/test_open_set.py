@@ -82,7 +82,7 @@ def test_groups_names_detectors_and_files(tmp_path):
     assert np.mean(forest.predict(X) == y) > 0.8
 
 
-def test_wine_of_an_unknown_cultivar_is_recognised():
+def test_wine_of_an_unknown_cultivar_is_recognized():
     X, y = load_wine(return_X_y=True)
     for unknown in range(3):
         classifier = OpenSetClassifier().fit(X[y != unknown], y[y != unknown])

@@ -10,6 +10,7 @@ from scipy.signal import lfilter
 from transvariation import CalibratedOCC, NeighborTOCC, load, save
 from transvariation.baselines import GaussianOCC
 from transvariation.exceptions import OrderedScores
+from transvariation.ordered import neighbor_excess
 
 
 def autoregression(rng, n, rho, p=5):
@@ -65,6 +66,46 @@ def test_fit_warns_of_ordered_rows_only():
         NeighborTOCC(calibration="blocks").fit(autoregression(rng, 500, 0.95))
         for _ in range(50):
             NeighborTOCC().fit(rng.standard_t(2, size=(60, 3)))
+
+
+def warns_of_order(X, groups=None):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        GaussianOCC(calibration="cv").fit(X, groups=groups)
+    return any(each.category is OrderedScores for each in caught)
+
+
+@pytest.mark.parametrize(("rho", "n"), [(0.95, 50), (0.95, 100), (0.7, 60)])
+def test_fit_warns_of_a_short_series_by_its_features(rho, n):
+    rng = np.random.default_rng(3)
+    assert np.mean([warns_of_order(autoregression(rng, n, rho)) for _ in range(20)]) >= 0.95
+    gappy = autoregression(rng, n, rho)
+    gappy[rng.random(gappy.shape) < 0.1] = np.nan
+    with pytest.warns(OrderedScores, match="neighboring rows are more alike than others"):
+        NeighborTOCC().fit(gappy)
+
+
+def test_fit_does_not_warn_of_sorted_rows_nor_of_one_class_after_another():
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        rows = rng.normal(size=(100, 4))
+        assert not warns_of_order(rows)
+        assert not warns_of_order(rows[np.argsort(rows[:, 0])])
+        assert not warns_of_order(rows + 3 * (np.arange(100) // 34)[:, None])
+    replicates = np.repeat(rng.normal(size=(60, 4)), 3, axis=0) + 0.1 * rng.normal(size=(180, 4))
+    assert warns_of_order(replicates)
+    assert not warns_of_order(replicates, np.repeat(np.arange(60), 3))
+    series = np.repeat(autoregression(rng, 60, 0.95), 3, axis=0) + 0.1 * rng.normal(size=(180, 5))
+    assert warns_of_order(series, np.repeat(np.arange(60), 3))
+
+
+def test_excess_is_compared_with_all_orders_of_the_rows():
+    rng = np.random.default_rng(5)
+    X = rng.exponential(size=(30, 3)) @ rng.normal(size=(3, 3))
+    drawn = np.array([neighbor_excess(X[rng.permutation(30)]) for _ in range(3_000)])
+    assert drawn[:, 1].mean() == pytest.approx(0, abs=0.08)
+    assert drawn[:, 1].std() == pytest.approx(1, abs=0.06)
+    assert drawn[:, 0] == pytest.approx(drawn[:, 1] * drawn[0, 0] / drawn[0, 1])  # the variance is the same for all
 
 
 def test_blocks_take_no_groups():

@@ -40,7 +40,7 @@ CLASSIFIERS = {
 @pytest.mark.parametrize("X", [PLANE, LATTICE, SPACE, PLANE[:, :1]], ids=["plane", "lattice", "space", "line"])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_number_of_threads_does_not_change_the_result(shared_out, name, X):
-    X = X[:600] if name in ("kernels", "kernel density", "ball", "density") else X
+    X = X[:600] if name in ("kernel density", "ball", "density") else X
     Z = np.concatenate([X[:500] * 1.3, X[:500], X[:1] * 0 + np.median(X, axis=0)])
     one = CLASSIFIERS[name](n_jobs=1).fit(X)
     several = CLASSIFIERS[name](n_jobs=3).fit(X)
@@ -57,6 +57,7 @@ def test_number_of_threads_does_not_change_mixtures_and_projections(rng, shared_
     np.testing.assert_array_equal(*vips)
 
 
+@pytest.mark.slow
 def test_processes_do_not_change_the_result(rng):
     X = rng.normal(size=(60, 3)) ** 2
     few = tv.GaussianMixtureBIC(range(1, 4), models=("VEI", "VEV"), random_state=0)

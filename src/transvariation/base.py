@@ -23,7 +23,7 @@ from transvariation.calibration import (
     target_rows,
 )
 from transvariation.certificate import check_sensitivity
-from transvariation.conformal import check_numbers, group_weights, margin
+from transvariation.conformal import check_numbers, count_at_or_below, group_weights, margin
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.coverage_report import CoverageReport
 from transvariation.density.covariance import SingularCovariance
@@ -37,7 +37,7 @@ from transvariation.exceptions import (
 )
 from transvariation.exchangeability import warn_of_copies
 from transvariation.explanation import ExplanationMixin, to_pandas
-from transvariation.ordered import warn_if_ordered
+from transvariation.ordered import MAX_ROWS_COMPARED, warn_if_ordered
 from transvariation.shift import mean_offsets, weight_pair
 from transvariation.validation import unusable_columns
 
@@ -120,7 +120,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         X : array-like of shape (n_samples, n_features)
             Target samples only.
         y : array-like of shape (n_samples,), optional
-            Samples labelled -1 among labels 1 and -1 are outliers and are left out, with a warning; a grid search may
+            Samples labeled -1 among labels 1 and -1 are outliers and are left out, with a warning; a grid search may
             score them. Other labels are ignored; labels 0 and 1, which may mark outliers, with a warning.
         groups : array-like of shape (n_samples,), optional
             Labels of items, equal for replicates of one item. Calibration leaves out and counts whole groups, so that
@@ -143,7 +143,12 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         if calibration.held_out and plan.groups is None:
             warn_of_copies(rows)
         if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
-            warn_if_ordered(calibration.scores, None if plan.groups is None else plan.groups[calibration.rows])
+            scored, comparable = calibration.rows, isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
+            warn_if_ordered(
+                calibration.scores,
+                None if plan.groups is None else plan.groups[scored],
+                rows[scored[:MAX_ROWS_COMPARED]] if comparable else None,
+            )
         if targets is not None:
             self._describing = targets if self._describing is None else targets[self._describing]
         return self
@@ -256,8 +261,9 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             self._warn_that_nothing_is_rejected(sensitivity)
 
     def _warn_that_nothing_is_rejected(self, sensitivity: Any) -> None:
-        report = self._calibration.coverage_report(sensitivity)
-        count = self._calibration._count(np.arange(self._calibration.n_strata), [self._calibration.lowest])[0]
+        calibration = self._calibration
+        report = calibration.coverage_report(sensitivity)
+        count = count_at_or_below(calibration.scores, [calibration.lowest], calibration.weights)[0]
         highest = math.floor(100 * (1 - report.attainable_p_value)) / 100
         lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.8 else " or fewer features"
         warn_user(

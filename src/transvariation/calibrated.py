@@ -233,7 +233,7 @@ class CalibratedOCC(OneClassClassifier):
         `LocalOutlierFactor(novelty=True)`) or PyOD, or a `Pipeline` that ends in one. It validates the input, so that a
         pipeline may begin with a `ColumnTransformer` on columns of any type, an imputer, or a vectorizer of texts (a
         list of strings); sparse matrices are taken where the estimator takes them. Its own threshold is not
-        used. PyOD's scores, which are high for outliers, are recognised and negated. Detectors whose scores depend on
+        used. PyOD's scores, which are high for outliers, are recognized and negated. Detectors whose scores depend on
         the samples that are scored together (PyOD's ECOD and COPOD) are given one sample at a time, or a thousandth of
         the number of training samples if that is more. A detector whose scores contradict its predictions, or that
         cannot score a sample alone, is refused.

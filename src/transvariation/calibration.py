@@ -115,7 +115,7 @@ def _codes(column: pd.Series) -> NDArray:
 
 
 def target_rows(y: object, n: int, at_least: int) -> Indices | None:
-    """Return the samples labelled 1 if the labels are 1 and -1, with a warning; None if no sample is labelled -1.
+    """Return the samples labeled 1 if the labels are 1 and -1, with a warning; None if no sample is labeled -1.
 
     Labels 0 and 1 may mark outliers by either: all samples are used, with a warning.
     """

@@ -12,12 +12,11 @@ from functools import lru_cache
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erfc, xlogy
 from scipy.stats import beta, binom, poisson
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, Indices
 
 _ROUNDING_ERROR = 1e-9
 _BAND_RANKS = 200  # ranks at which a simultaneous band is computed
@@ -223,21 +222,24 @@ def sensitivity_band(n: float, confidence: float = 0.95, *, grouped: bool = Fals
     (0.79, 0.969)
     """
     check_confidence(confidence)
-    whole = int(n)
-    ranks = np.unique(np.round(np.linspace(1, whole, min(whole, _BAND_RANKS))))
+    ranks = _band_ranks(int(n))
     nominal = 1 - ranks / (n + 1)
     if grouped:
         margin = _grouped_margin(n, confidence)
         empirical = 1 - (ranks - 1) / n
         return nominal, np.maximum(empirical - margin, 0.0), np.minimum(empirical + margin, 1.0)
-    level = _local_level(whole, confidence)
+    level = _local_level(int(n), confidence)
     return nominal, beta.ppf(level, n + 1 - ranks, ranks), beta.isf(level, n + 1 - ranks, ranks)
+
+
+def _band_ranks(n: int) -> Indices:
+    return np.unique(np.round(np.linspace(1, n, min(n, _BAND_RANKS))).astype(int))
 
 
 @lru_cache(maxsize=64)
 def _local_level(n: int, confidence: float) -> float:
     """Find the local level of a band at the chosen ranks of n uniform order statistics, by bisection."""
-    ranks = np.unique(np.round(np.linspace(1, n, min(n, _BAND_RANKS)))).astype(int)
+    ranks = _band_ranks(n)
 
     def excess(log_level: float) -> float:
         level = math.exp(log_level)
@@ -248,7 +250,7 @@ def _local_level(n: int, confidence: float) -> float:
     return math.exp(brentq(excess, math.log(delta / (4 * len(ranks))), math.log(delta), xtol=1e-4))
 
 
-def _inside_probability(n: int, ranks: NDArray[np.int_], lower: Floats, upper: Floats) -> float:
+def _inside_probability(n: int, ranks: Indices, lower: Floats, upper: Floats) -> float:
     """Compute the probability that the order statistics of n uniform variables lie in their intervals.
 
     The number of variables up to time t is a Poisson process given that it ends at n (Moscovich and Nadler, 2017). At

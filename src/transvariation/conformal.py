@@ -155,8 +155,8 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     >>> p_values([0.1, 0.2, 0.3, 0.4], [0.05, 0.2, 0.9])
     array([0.2, 0.6, 1. ])
     """
-    ordered, cumulated = _cumulated(calibration, weights)
-    return (1 + _up_to(scores, ordered, cumulated)) / (cumulated[-1] + 1)
+    n = np.size(calibration) if weights is None else np.round(np.sum(weights), 10)
+    return (1 + count_at_or_below(calibration, scores, weights)) / (n + 1)
 
 
 def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10) -> Floats:
@@ -289,10 +289,7 @@ def count_at_or_below(calibration: ArrayLike, scores: ArrayLike, weights: ArrayL
     >>> count_at_or_below([0.1, 0.2, 0.3], [0.2, float("nan")])
     array([2., 0.])
     """
-    return _up_to(scores, *_cumulated(calibration, weights))
-
-
-def _up_to(scores: ArrayLike, ordered: Floats, cumulated: Floats) -> Floats:
+    ordered, cumulated = _cumulated(calibration, weights)
     scores = np.asarray(scores, dtype=float)
     return cumulated[np.searchsorted(ordered, rounded_up(np.where(np.isnan(scores), -np.inf, scores)), side="right")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +33,16 @@ from transvariation.coverage_report import CoverageReport, guarantee_in_words
 from transvariation.exceptions import TooFewSamples, warn_user
 
 CALIBRATIONS = ("resubstitution", "loo", "cv", "split", "blocks")
+
+
+class _Pool(NamedTuple):
+    """Calibration scores that share a threshold."""
+
+    strata: Indices
+    scores: Floats
+    weights: Floats | None
+    n: float  # samples or groups
+    sensitivity: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +86,7 @@ class ConformalCalibration:
     """
 
     scores: Floats
-    strata: Indices | None = None
+    strata: Indices | Any = None  # zeros, if it is not given
     weights: Floats | None = None
     mode: str = field(default="split", kw_only=True)
     n_folds: int = field(default=1, kw_only=True)
@@ -84,27 +95,24 @@ class ConformalCalibration:
     rows: Indices | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        given = (("scores", np.float64), ("strata", None), ("weights", np.float64))
-        arrays: Fields = {
-            name: np.asarray(value, dtype)
-            for name, dtype in given
-            if (value := getattr(self, name)) is not None or name == "scores"
-        }
-        shapes = {name: array.shape for name, array in arrays.items()}
-        if len(set(shapes.values())) > 1 or len(shapes["scores"]) != 1 or not shapes["scores"][0]:
+        scores, n = np.asarray(self.scores, dtype=np.float64), np.size(self.scores)
+        strata = np.zeros(n, dtype=np.intp) if self.strata is None else np.asarray(self.strata)
+        weights = None if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+        shapes = [each.shape for each in (scores, strata, weights) if each is not None]
+        if set(shapes) != {(n,)} or not n:
             raise ValueError(
                 "give scores, and strata and weights if any, as lists of equal length, at least 1; not of the shapes "
-                f"{shapes}"
+                + ", ".join(map(str, shapes))
             )
         if self.mode not in (*CALIBRATIONS, "custom"):
             raise ValueError(f"mode={self.mode!r} is unknown; choose one of {', '.join(CALIBRATIONS)}, custom")
-        check_numbers(arrays["scores"], "calibration score", "leave the sample out, or score it")
-        if "weights" in arrays:
-            check_weights(arrays["weights"])
-        if "strata" in arrays and (arrays["strata"].dtype.kind not in "iu" or arrays["strata"].min() < 0):
-            raise ValueError(f"strata must be whole numbers 0, 1, ..., not {np.unique(arrays['strata'])[0]}")
-        n_strata = self.n_strata or (int(arrays["strata"].max()) + 1 if "strata" in arrays else 1)
-        self.__dict__.update(arrays, n_strata=n_strata)
+        check_numbers(scores, "calibration score", "leave the sample out, or score it")
+        if weights is not None:
+            check_weights(weights)
+        if strata.dtype.kind not in "iu" or strata.min() < 0:
+            raise ValueError(f"strata must be whole numbers 0, 1, ..., not {np.unique(strata)[0]}")
+        n_strata = self.n_strata or int(strata.max()) + 1
+        self.__dict__.update(scores=scores, strata=strata, weights=weights, n_strata=n_strata)
 
     @property
     def held_out(self) -> bool:
@@ -128,45 +136,26 @@ class ConformalCalibration:
     @cached_property
     def sizes(self) -> Floats:
         """The number of samples or groups of each stratum; a group in several strata counts by its share."""
-        strata = np.zeros(len(self.scores), dtype=np.intp) if self.strata is None else self.strata
-        return np.round(np.bincount(strata, self.weights, minlength=self.n_strata), 10)
+        return np.round(np.bincount(self.strata, self.weights, minlength=self.n_strata), 10)
 
-    @property
-    def _every(self) -> Indices:
-        return np.arange(self.n_strata)
+    def _pools(self, sensitivity: float | ArrayLike | None) -> list[_Pool]:
+        """Divide the scores by threshold. Strata too small to support the sensitivity are pooled.
 
-    def _threshold_of(self, strata: Indices, sensitivity: float) -> float:
-        """Compute the threshold from the scores of the given strata together."""
-        scores, weights = self._pool(strata)
-        return conformal_threshold(scores, sensitivity, weights, held_out=self.held_out)
-
-    def _count(self, strata: Indices, scores: ArrayLike) -> Floats:
-        """Count the samples or groups of the given strata that score at or below each of `scores`."""
-        reference, weights = self._pool(strata)
-        return count_at_or_below(reference, scores, weights)
-
-    def _pool(self, strata: Indices) -> tuple[Floats, Floats | None]:
-        if self.strata is None or len(strata) == self.n_strata:
-            return self.scores, self.weights
-        chosen = np.zeros(self.n_strata, dtype=bool)
-        chosen[strata] = True
-        inside = chosen[self.strata]
-        return self.scores[inside], None if self.weights is None else self.weights[inside]
-
-    def _pools(self, sensitivity: float | ArrayLike) -> list[Indices]:
-        """List the strata that share a threshold. Strata too small to support the sensitivity are pooled.
-
-        With one sensitivity per stratum, and without held-out scores, each stratum is a pool.
+        With one sensitivity per stratum or none at all, and without held-out scores, each stratum is a pool.
         """
-        check_sensitivities(sensitivity, self.n_strata)
-        if self.n_strata == 1 or not self.held_out or np.ndim(sensitivity):
-            return [np.array([stratum]) for stratum in self._every]
-        pools = pool_strata(self.sizes, sensitivity)  # type: ignore[arg-type]
-        return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]
-
-    def _occupied(self, strata: Indices) -> Indices:
-        """Replace strata without calibration samples by all strata."""
-        return strata if self.sizes[strata].sum() > 0 else self._every
+        shares = [1.0] * self.n_strata if sensitivity is None else check_sensitivities(sensitivity, self.n_strata)
+        numbers = np.arange(self.n_strata)
+        if self.held_out and sensitivity is not None and not np.ndim(sensitivity):
+            numbers = pool_strata(self.sizes, shares[0])
+        pools = []
+        for number in range(numbers.max() + 1):
+            strata = np.flatnonzero(numbers == number)
+            # Strata without calibration samples use those of all.
+            used = strata if self.sizes[strata].any() else np.arange(self.n_strata)
+            inside = np.isin(self.strata, used)
+            weights = None if self.weights is None else self.weights[inside]
+            pools.append(_Pool(strata, self.scores[inside], weights, float(self.sizes[used].sum()), shares[strata[0]]))
+        return pools
 
     def thresholds(self, sensitivity: float | ArrayLike) -> Floats:
         """Compute the threshold of each stratum.
@@ -180,10 +169,11 @@ class ConformalCalibration:
         -------
         ndarray of shape (n_strata,)
         """
-        shares = check_sensitivities(sensitivity, self.n_strata)
+        check_sensitivities(sensitivity, self.n_strata)  # None would be no sensitivity at all
         thresholds = np.empty(self.n_strata)
-        for strata in self._pools(sensitivity):
-            thresholds[strata] = self._threshold_of(self._occupied(strata), shares[strata[0]])
+        for pool in self._pools(sensitivity):
+            threshold = conformal_threshold(pool.scores, pool.sensitivity, pool.weights, held_out=self.held_out)
+            thresholds[pool.strata] = threshold
         return thresholds
 
     def p_values(
@@ -207,18 +197,16 @@ class ConformalCalibration:
         counts, sizes = self._counts(scores, strata, self._pools(sensitivity))
         return (1 + counts) / (1 + sizes)
 
-    def _counts(self, scores: ArrayLike, strata: ArrayLike | None, pools: list[Indices]) -> tuple[Floats, Floats]:
+    def _counts(self, scores: ArrayLike, strata: ArrayLike | None, pools: list[_Pool]) -> tuple[Floats, Floats]:
         """Count, for each new sample, the calibration samples of its pool at or below its score, and all of them."""
         scores = np.asarray(scores, dtype=float)
-        if strata is None and self.n_strata == 1:
-            return self._count(self._every, scores), self.sizes
-        own = np.asarray(strata)
-        if own.shape != scores.shape or not np.isin(own, self._every).all():
+        own = np.zeros(scores.shape, dtype=np.intp) if strata is None and self.n_strata == 1 else np.asarray(strata)
+        if own.shape != scores.shape or not np.isin(own, np.arange(self.n_strata)).all():
             raise ValueError(f"strata must be one of 0, ..., {self.n_strata - 1} for each of {len(scores)} scores")
         counts, sizes = np.empty((2, len(scores)))
         for pool in pools:
-            inside, reference = np.isin(own, pool), self._occupied(pool)
-            counts[inside], sizes[inside] = self._count(reference, scores[inside]), self.sizes[reference].sum()
+            inside = np.isin(own, pool.strata)
+            counts[inside], sizes[inside] = count_at_or_below(pool.scores, scores[inside], pool.weights), pool.n
         return counts, sizes
 
     def weighted_p_values(self, scores: ArrayLike, known: ArrayLike, new: ArrayLike) -> Floats:
@@ -263,7 +251,7 @@ class ConformalCalibration:
         """
         if scores is None:
             scores, strata = self.scores, self.strata
-        counts, sizes = self._counts(scores, strata, [np.array([stratum]) for stratum in self._every])
+        counts, sizes = self._counts(scores, strata, self._pools(None))
         return counts / sizes
 
     def combined_p_value(
@@ -292,7 +280,8 @@ class ConformalCalibration:
         pools = self._pools(sensitivity)
         if self.unit != "samples" or len(pools) > 1:
             return float(min(1.0, 2 * self.p_values(scores, strata, sensitivity).mean()))
-        return rank_sum_p_value(int(self._count(pools[0], scores).sum()), int(self.sizes.sum()), np.size(scores))
+        below = count_at_or_below(pools[0].scores, scores)
+        return rank_sum_p_value(int(below.sum()), len(self.scores), np.size(scores))
 
     def too_few(self, sensitivity: float | ArrayLike) -> Bools:
         """Return for each stratum whether its calibration samples are too few, so that it accepts everything.
@@ -306,11 +295,9 @@ class ConformalCalibration:
         -------
         ndarray of bool of shape (n_strata,)
         """
-        shares = check_sensitivities(sensitivity, self.n_strata)
         result = np.zeros(self.n_strata, dtype=bool)
-        for strata in self._pools(sensitivity):
-            n = float(self.sizes[self._occupied(strata)].sum())
-            result[strata] = self.held_out and n < required_n(shares[strata[0]]) - ROUNDING_ERROR
+        for pool in self._pools(sensitivity):
+            result[pool.strata] = self.held_out and pool.n < required_n(pool.sensitivity) - ROUNDING_ERROR
         return result
 
     def coverage_report(self, sensitivity: float | ArrayLike, confidence: float = 0.95) -> CoverageReport:
@@ -327,15 +314,11 @@ class ConformalCalibration:
         -------
         CoverageReport
         """
-        pools, shares = self._pools(sensitivity), check_sensitivities(sensitivity, self.n_strata)
+        pools = self._pools(sensitivity)
         each = self._confidence(confidence, len(pools))
-        smallest, bounds = [], []
-        for strata in pools:
-            reference = self._occupied(strata)
-            n = float(self.sizes[reference].sum())
-            smallest.append(float((1 + self._count(reference, [self.lowest])[0]) / (1 + n)))
-            bounds.append(sensitivity_bound(n, shares[strata[0]], each, **self._counted(reference)))
-        sizes = [float(self.sizes[strata].sum()) for strata in pools]
+        lowest = [count_at_or_below(pool.scores, [self.lowest], pool.weights)[0] for pool in pools]
+        bounds = [sensitivity_bound(pool.n, pool.sensitivity, each, **self._counted(pool)) for pool in pools]
+        sizes = [float(self.sizes[pool.strata].sum()) for pool in pools]
         several = np.ndim(sensitivity) > 0
         return CoverageReport(
             calibration=self.mode,
@@ -345,7 +328,9 @@ class ConformalCalibration:
             unit=self.unit,
             n_per_stratum=tuple(int(size) if size.is_integer() else size for size in sizes),
             smallest_p_value=1 / (max(sizes) + 1),
-            smallest_per_stratum=tuple(smallest),
+            smallest_per_stratum=tuple(
+                float((1 + count) / (1 + pool.n)) for count, pool in zip(lowest, pools, strict=True)
+            ),
             confidence=float(confidence),
             sensitivity_bound=min(bounds) if self.held_out else None,
         )
@@ -371,16 +356,13 @@ class ConformalCalibration:
                 f"sensitivity={sensitivity} cannot be guaranteed with confidence={confidence} by "
                 "calibration='resubstitution': fit with calibration='loo', 'cv' or 'split'"
             )
-        strata = np.flatnonzero(self.sizes)
-        n, each = self.sizes[strata], self._confidence(confidence, len(strata))
-        level = max(
-            guaranteed_sensitivity(float(size), sensitivity, each, **self._counted(np.array([stratum])))
-            for stratum, size in zip(strata, n, strict=True)
-        )
+        pools = [pool for pool in self._pools(None) if self.sizes[pool.strata].any()]
+        each = self._confidence(confidence, len(pools))
+        level = max(guaranteed_sensitivity(pool.n, sensitivity, each, **self._counted(pool)) for pool in pools)
         if level == 1:
             warn_user(
-                f"sensitivity={sensitivity} cannot be guaranteed with confidence={confidence} by {n.min():.0f} "
-                f"held-out {self.unit}, so that every sample is accepted: "
+                f"sensitivity={sensitivity} cannot be guaranteed with confidence={confidence} by "
+                f"{min(pool.n for pool in pools):.0f} held-out {self.unit}, so that every sample is accepted: "
                 + enough_samples(required_n(sensitivity, each)),
                 TooFewSamples,
             )
@@ -404,7 +386,7 @@ class ConformalCalibration:
         nominal, lower, upper = sensitivity_band(
             float(self.sizes.sum()), self._confidence(confidence, 1), grouped=self.unit != "samples"
         )
-        return np.array([self._threshold_of(self._every, level) for level in nominal]), nominal, lower, upper
+        return np.array([self.thresholds(level)[0] for level in nominal]), nominal, lower, upper
 
     def _confidence(self, confidence: float, n_bounds: int) -> float:
         """Share the probability of an error among bounds (Bonferroni); halve it for scores of several folds.
@@ -413,8 +395,8 @@ class ConformalCalibration:
         """
         return 1 - (1 - check_confidence(confidence)) / (n_bounds * (2 if self.n_folds > 1 else 1))
 
-    def _counted(self, strata: Indices) -> Fields:
-        """Say how the samples of the given strata are counted by a bound."""
+    def _counted(self, pool: _Pool) -> Fields:
+        """Say how the samples of a pool are counted by a bound."""
         if self.unit != "samples" or self.n_folds == 1:
             return {"grouped": self.unit != "samples"}
-        return {"n_distinct": len(np.unique(self._pool(strata)[0]))}
+        return {"n_distinct": len(np.unique(pool.scores))}

@@ -67,7 +67,7 @@ class DensityTOCC(TransvariationClassifier):
     density_ : object
         The density of the target class.
     center_ : ndarray of shape (p,)
-        The centre.
+        The center.
     offset_ : float
         The threshold: samples with a score at or above it are accepted.
 

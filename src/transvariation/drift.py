@@ -13,15 +13,14 @@ from numpy.typing import ArrayLike
 from transvariation._typing import Fields, Floats
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.ordered import correlation_time, warn_if_ordered
+from transvariation.validation import check_count
 
 _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-values, positive bets from high ones
 _REMEDY = (
     "the rate of false alarms does not hold; use block_length='auto', with reference scores of calibration='blocks' in "
     "the order of time"
 )
-_BLOCK_CORRELATION_TIMES = (
-    3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
-)
+_BLOCK_CORRELATION_TIMES = 3  # in a block: means of neighboring blocks are then nearly independent
 
 
 class AlarmRecord(NamedTuple):
@@ -49,7 +48,8 @@ class AlarmRecord(NamedTuple):
     >>> from transvariation import DriftAlarm
     >>> rng = np.random.default_rng(0)
     >>> alarm = DriftAlarm(rng.normal(size=300), random_state=0)
-    >>> changed = np.append(rng.normal(size=100), rng.normal(-1.5, 1, size=50))  # lower scores from sample 100 on
+    >>> before, after = rng.normal(size=100), rng.normal(-1.5, 1, size=50)
+    >>> changed = np.append(before, after)  # lower scores from sample 100 on
     >>> record = alarm.update(changed).alarms_[0]
     >>> record.at, record.since, round(record.log10_evidence, 1)
     (113, 80, 3.1)
@@ -161,28 +161,23 @@ class DriftAlarm:
         restart: bool = False,
         random_state: int | np.random.Generator | None = None,
     ):
-        if not 0 < false_alarm < 1:
-            raise ValueError(
-                f"false_alarm={false_alarm} must lie in (0, 1); 0.001 allows one false alarm in 1,000 samples"
-            )
         given = reference.scores if isinstance(reference, ConformalCalibration) else reference
         scores = _scores(given, "reference")
         if block_length == "auto":
             time = correlation_time(scores)
             block_length = 1 if time < 1.5 else math.ceil(_BLOCK_CORRELATION_TIMES * time)
-        if not isinstance(block_length, int | np.integer) or block_length < 1:
-            raise ValueError(f"block_length={block_length!r} must be a positive integer or 'auto'")
-        if 0 < len(scores) < block_length:
+        length = self.block_length_ = check_count("block_length", block_length)  # type: ignore[arg-type]
+        if 0 < len(scores) < length:
             raise ValueError(
-                f"{len(scores)} reference scores are not one block of {block_length}: give more, of a longer normal run"
+                f"{len(scores)} reference scores are not one block of {length}: give more, of a longer normal run"
             )
-        if false_alarm * block_length >= 1:
+        if not 0 < false_alarm * length < 1:
             raise ValueError(
-                f"false_alarm={false_alarm} allows an alarm in each block of {block_length} samples; give less than "
-                f"{1 / block_length:.3g}"
+                f"false_alarm={false_alarm} must lie in (0, {1 / length:.3g}), one in each block of {length}; 0.001 "
+                "allows one false alarm in 1,000 samples"
             )
-        self.false_alarm, self.restart, self.block_length_ = false_alarm, restart, int(block_length)
-        if self.block_length_ == 1:
+        self.false_alarm, self.restart = false_alarm, restart
+        if length == 1:
             warn_if_ordered(scores, remedy=_REMEDY)
         self._random = np.random.default_rng(random_state)
         self._seen: list[float] = np.sort(self._means(scores)).tolist()

@@ -34,11 +34,11 @@ class NoGuarantee(UserWarning):
 
 
 class OutliersLeftOut(UserWarning):
-    """Training samples that are labelled as outliers are not used."""
+    """Training samples that are labeled as outliers are not used."""
 
 
 class LabelsIgnored(UserWarning):
-    """Training samples are labelled 0 and 1, which may mark outliers; all of them are used."""
+    """Training samples are labeled 0 and 1, which may mark outliers; all of them are used."""
 
 
 class UnknownCategories(UserWarning):
@@ -58,7 +58,7 @@ class TooFewToDiscover(UserWarning):
 
 
 class OrderedScores(UserWarning):
-    """The scores of neighboring rows are correlated: the samples are not exchangeable."""
+    """Neighboring rows are alike, or their scores are correlated: the samples are not exchangeable."""
 
 
 class SmallOverlap(UserWarning):

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from scipy.stats import chi2, norm, pearson3, skew
+from sklearn.utils import check_array
 
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.exceptions import DuplicatedSamples, warn_user
@@ -26,6 +28,14 @@ _MOSTLY_EQUAL = 3.0  # mean fourth power of normal scores, which is less without
 _N_PERMUTATIONS, _PERMUTED_VALUES = 1_999, 1_000_000
 _MAX_NEIGHBOR_SAMPLES = 2_000
 _MANY_COPIES = 0.3  # share of copies from which on the error rate suffers
+_COPIES = (
+    "another one in every feature: copies make held-out samples look more typical than new ones, so that more of these "
+    "are rejected than asked for; drop the copies, or pass groups if they are replicates of one item"
+)
+_KNOWN_SAMPLES = (
+    "one that the classifier was fitted to, and look more typical than new samples do: recalibrate with samples that "
+    "were not given to fit"
+)
 _WORDS = {
     "trend": "values rise or fall with the order",
     "autocorrelation": "neighboring samples are alike",
@@ -206,8 +216,6 @@ def exchangeability_test(
         if order is not None or groups is not None:
             raise ValueError("a batch is tested without order and groups; test X for these in a call without new")
         added, _ = _values(new, "new")
-        if added.shape[1] != len(names):
-            raise ValueError(f"new has {added.shape[1]} features and X has {len(names)}; give the same features")
         check_same_columns(new, X, "new", "X")
         tests = [*_two_sample_tests(values, added, names, rng), _neighbor_test(values, added, rng)]
     else:
@@ -218,21 +226,11 @@ def exchangeability_test(
 
 def _values(X: ArrayLike, name: str) -> tuple[Floats, list[str]]:
     names = column_names(X)
-    try:
-        values = np.asarray(X, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}; drop or encode other columns") from error
-    if values.ndim != 2 or len(values) < MIN_SAMPLES:
-        raise ValueError(f"{name} has shape {values.shape}; give at least {MIN_SAMPLES} rows, one column per feature")
+    options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": MIN_SAMPLES, "input_name": name}
+    values = check_array(X, dtype=np.float64, **options)
     if np.isnan(values).all():
         raise ValueError(f"{name} has no values: all of them are missing")
-    names = [f"x{j}" for j in range(values.shape[1])] if names is None else [str(each) for each in names]
-    if np.isinf(values).any():
-        row, column = np.argwhere(np.isinf(values))[0]
-        raise ValueError(
-            f"{name} has {values[row, column]} in row {row}, {names[column]}; drop or fill infinite values"
-        )
-    return values, names
+    return values, [f"x{j}" for j in range(values.shape[1])] if names is None else list(map(str, names))
 
 
 def _labels(values: ArrayLike, n: int, name: str) -> Indices:
@@ -240,9 +238,7 @@ def _labels(values: ArrayLike, n: int, name: str) -> Indices:
     given = np.asarray(values)
     if given.shape != (n,):
         raise ValueError(f"{name} has shape {given.shape} for {n} samples; give one value for each")
-    dates = given.dtype.kind in "mM"
-    missing = np.isnat(given) if dates else np.array([each is None or each != each for each in given.tolist()])
-    if missing.any():
+    if (missing := pd.isna(given)).any():
         raise ValueError(f"{name} is missing for {missing.sum()} of {n} samples; fill it, or drop these")
     try:
         return np.unique(given, return_inverse=True)[1]
@@ -253,32 +249,23 @@ def _labels(values: ArrayLike, n: int, name: str) -> Indices:
 def _serial_tests(
     values: Floats, names: Sequence[str], order: ArrayLike | None, groups: ArrayLike | None, rng: np.random.Generator
 ) -> tuple[list[FeatureTest], Floats]:
-    n = len(values)
-    tests = []
+    n, tests = len(values), []
     arranged = np.arange(n) if order is None else np.argsort(_labels(order, n, "order"), kind="stable")
     values = values[arranged]
     if groups is not None:
-        _, first, labels = np.unique(_labels(groups, n, "groups")[arranged], return_index=True, return_inverse=True)
-        if len(first) == 1:
+        labels = _labels(groups, n, "groups")[arranged]
+        if not labels.any():
             raise ValueError("groups holds a single group; leave it out, or give labels that differ")
-        for j, name in enumerate(names):
-            known = ~np.isnan(values[:, j])
-            scores = normal_scores(values[known, j])
+        for column, name in zip(values.T, names, strict=True):
+            known = ~np.isnan(column)
+            scores = normal_scores(column[known])
             tests += _tests_of(name, scores, {"groups": _difference(scores, labels[known])}, rng)
-        rank = np.argsort(np.argsort(first))[labels]
-        with np.errstate(invalid="ignore"):  # a group without values of a feature has no mean
-            values = np.column_stack([_group_means(column, rank) for column in values.T])
-    for j, name in enumerate(names):
-        column = values[~np.isnan(values[:, j]), j]
-        if len(column) >= MIN_SAMPLES:
-            tests += _order_tests(column, name, rng)
+        values = pd.DataFrame(values).groupby(labels, sort=False).mean().to_numpy()
+    for column, name in zip(values.T, names, strict=True):
+        scores = normal_scores(column[~np.isnan(column)])
+        if len(scores) >= MIN_SAMPLES:
+            tests += _tests_of(name, scores, _order_tests(scores), rng)
     return tests, values
-
-
-def _group_means(column: Floats, groups: Indices) -> Floats:
-    known = ~np.isnan(column)
-    n = int(groups.max()) + 1
-    return np.bincount(groups[known], column[known], minlength=n) / np.bincount(groups[known], minlength=n)
 
 
 class _Deviation(NamedTuple):
@@ -305,20 +292,18 @@ def _tests_of(
     return [test._replace(p_value=p) for test, p in zip(tests, p_values, strict=True)]
 
 
-def _order_tests(column: Floats, name: str, rng: np.random.Generator) -> list[FeatureTest]:
-    scores, n = normal_scores(column), len(column)
+def _order_tests(scores: Floats) -> dict[str, _Deviation | None]:
+    n = len(scores)
     position = np.arange(n) - (n - 1) / 2
     trend = float(scores @ position / np.sqrt((position @ position) * n / (n - 1)))
-    _, serial = neighbor_correlation(column)
-    stretches = np.arange(n) * min(_N_BLOCKS, n // 4) // n
-    found = {
+    _, serial = neighbor_correlation(scores)
+    return {
         "trend": _Deviation(lambda z: np.abs(z @ position), trend, float(2 * norm.sf(abs(trend)))),
         "autocorrelation": _Deviation(
             lambda z: (z[..., 1:] * z[..., :-1]).sum(axis=-1), serial, float(norm.sf(serial))
         ),
-        "blocks": _difference(scores, stretches),
+        "blocks": _difference(scores, np.arange(n) * min(_N_BLOCKS, n // 4) // n),
     }
-    return _tests_of(name, scores, found, rng)
 
 
 def _difference(scores: Floats, labels: NDArray) -> _Deviation | None:
@@ -341,31 +326,29 @@ def _two_sample_tests(known: Floats, new: Floats, names: Sequence[str], rng: np.
     for j, name in enumerate(names):
         parts = [each[~np.isnan(each[:, j]), j] for each in (known, new)]
         if min(map(len, parts)) >= 2:
-            scores = normal_scores(np.concatenate(parts))
-            tests += _tests_of(name, scores, _two_sample(scores, len(parts[0])), rng)
+            n, scores = len(parts[0]), normal_scores(np.concatenate(parts))
+            found = {"location": _two_sample(scores, n, lambda z: z)}
+            found["spread"] = _two_sample(scores, n, lambda z, n=n: _squares(z, n))  # type: ignore[misc]
+            tests += _tests_of(name, scores, found, rng)
     return tests
 
 
-def _two_sample(scores: Floats, n: int) -> dict[str, _Deviation]:
-    """Compare the normal scores of n known samples with those of the new ones after them."""
-    m = len(scores) - n
+def _two_sample(scores: Floats, n: int, transform: Callable[[Floats], Floats]) -> _Deviation:
+    """Compare the mean of the new samples, after n known ones, with that of all."""
 
-    def squares(z: Floats) -> Floats:
-        own = (z[..., :n], z[..., n:])
-        return np.concatenate([part - part.mean(axis=-1, keepdims=True) for part in own], axis=-1) ** 2
+    def beyond(values: Floats) -> Floats:
+        return values[..., n:].mean(axis=-1) - values.mean(axis=-1)
 
-    def beyond(z: Floats) -> Floats:
-        return z[..., n:].mean(axis=-1) - z.mean(axis=-1)
+    values, m = transform(scores), len(scores) - n
+    sd = math.sqrt(values.var() * n / (n + m - 1) / m)
+    deviation = float(beyond(values) / sd) if sd > 1e-6 else 0.0
+    return _Deviation(lambda z: np.abs(beyond(transform(z))), deviation, float(2 * norm.sf(abs(deviation))))
 
-    found = {}
-    for test, values in (("location", scores), ("spread", squares(scores))):
-        sd = math.sqrt(values.var() * n / (n + m - 1) / m)
-        deviation = float(beyond(values) / sd) if sd > 1e-6 else 0.0
-        found[test] = (deviation, float(2 * norm.sf(abs(deviation))))
-    return {
-        "location": _Deviation(lambda z: np.abs(beyond(z)), *found["location"]),
-        "spread": _Deviation(lambda z: np.abs(beyond(squares(z))), *found["spread"]),
-    }
+
+def _squares(z: Floats, n: int) -> Floats:
+    """Square the distances from the means of the first n values and of the others."""
+    parts = z[..., :n], z[..., n:]
+    return np.concatenate([part - part.mean(axis=-1, keepdims=True) for part in parts], axis=-1) ** 2
 
 
 def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> FeatureTest:
@@ -375,7 +358,7 @@ def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> Feat
     both, labels = np.concatenate([known, new])[shuffled], shuffled >= len(known)
     both = both[:, ~np.isnan(both).all(axis=0)]
     filled = np.where(np.isnan(both), np.nanmedian(both, axis=0), both)
-    scaled = np.column_stack([normal_scores(column) for column in filled.T])
+    scaled = normal_scores(filled)
     found = KDTree(scaled).query(scaled, min(_N_NEIGHBORS + 1, len(both)))[1][:, 1:]
 
     def share(own: Bools) -> float:
@@ -396,16 +379,6 @@ def warn_of_copies(X: object, known: object = None) -> None:
     first = np.unique(keys, return_index=True)[1]
     if len(first) < 5 or all(len(np.unique(column)) <= 0.9 * len(first) for column in X[first].T):
         return
-    if known is None and (share := 1 - len(first) / len(X)) > _MANY_COPIES:
-        warn_user(
-            f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
-            "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "
-            "if they are replicates of one item",
-            DuplicatedSamples,
-        )
-    if isinstance(known, np.ndarray) and (share := np.isin(keys, row_keys(known)).mean()) > _MANY_COPIES:
-        warn_user(
-            f"{share:.0%} of the samples equal one that the classifier was fitted to, and look more typical than new "
-            "samples do: recalibrate with samples that were not given to fit",
-            DuplicatedSamples,
-        )
+    share = np.isin(keys, row_keys(known)).mean() if isinstance(known, np.ndarray) else 1 - len(first) / len(X)
+    if share > _MANY_COPIES:
+        warn_user(f"{share:.0%} of the samples equal {_COPIES if known is None else _KNOWN_SAMPLES}", DuplicatedSamples)

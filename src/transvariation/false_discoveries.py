@@ -6,6 +6,7 @@ A *discovery* is a sample declared foreign to the target class; it is false if t
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -73,7 +74,7 @@ def benjamini_hochberg(
     """
     if not 0 < level < 1:
         raise ValueError(f"level={level} must lie in (0, 1); 0.1 allows one false rejection in ten rejections")
-    p = check_p_values(p_values)
+    p, _ = check_p_values(p_values), _n_exchangeable(calibration)
     selected = false_discovery_control(p) <= level + _ROUNDING_ERROR
     if not selected.any():
         _warn_if_none_can_be_selected(p, level, calibration)
@@ -81,20 +82,17 @@ def benjamini_hochberg(
 
 
 def _warn_if_none_can_be_selected(p: Floats, level: float, calibration: ConformalCalibration | None) -> None:
-    _n_exchangeable(calibration)
-    m, n = len(p), None if calibration is None else round(float(calibration.sizes.max()))
-    if n is None:
-        multiples = p / p.min() if p.min() > 0 else p
-        shown = len(np.unique(multiples)) >= _MIN_DISTINCT and np.allclose(multiples, np.round(multiples), atol=1e-6)
-        n = round(1 / p.min()) - 1 if shown and math.isclose(1 / p.min(), round(1 / p.min()), rel_tol=1e-6) else None
-    if n is None or 1 / (n + 1) <= level / m + _ROUNDING_ERROR:
+    m, n = len(p), round(1 / p.min()) - 1 if calibration is None else round(float(calibration.sizes.max()))
+    ranks = p * (n + 1)
+    shown = len(np.unique(p)) >= _MIN_DISTINCT and np.allclose(ranks, np.round(ranks), atol=1e-6)
+    if (n + 1) * level >= m - _ROUNDING_ERROR or (calibration is None and not shown):
         return
-    at_once = math.ceil(m / (level * (n + 1)) - 1e-9)
     warn_user(
         f"no sample is declared, and with {n:,} calibration samples no single one of {m:,} could be: the smallest "
         f"p-value is 1 / {n + 1:,}, and one discovery at level {level:g} needs {level:g} / {m:,}. It takes "
         f'{math.ceil(m / level) - 1:,} calibration samples (calibration="split" uses half of all known samples), or at '
-        f"least {at_once:,} samples with the smallest p-value, a higher level or a smaller batch",
+        f"least {math.ceil(m / (level * (n + 1)) - 1e-9):,} samples with the smallest p-value, a higher level or a "
+        "smaller batch",
         TooFewToDiscover,
     )
 
@@ -153,7 +151,8 @@ def false_discovery_bound(
     >>> p = np.r_[np.full(30, 0.001), np.linspace(0.01, 1, 100)]
     >>> int((p <= 0.05).sum()), false_discovery_bound(p, p <= 0.05)
     (35, 7)
-    >>> false_discovery_bound(p, p <= 0.05, calibration=ConformalCalibration(np.arange(999)))
+    >>> calibration = ConformalCalibration(np.arange(999))
+    >>> false_discovery_bound(p, p <= 0.05, calibration=calibration)
     7
     """
     p, alpha = check_p_values(p_values), 1 - check_confidence(confidence)
@@ -209,16 +208,15 @@ def _selection(selected: ArrayLike, n: int) -> NDArray:
 
 
 def _largest_unrejected(ordered: Floats, alpha: float) -> int:
-    """Find the size of the largest set of p-values that Simes' test does not reject; sets of one size are compared by
-    their largest p-values, and whether they are rejected is monotone in the size."""
-    low, high = 0, len(ordered)
-    while low < high:
-        k = (low + high + 1) // 2
-        if (k * ordered[len(ordered) - k :] > np.arange(1, k + 1) * alpha * (1 + _ROUNDING_ERROR)).all():
-            low = k
-        else:
-            high = k - 1
-    return low
+    """Find the size of the largest set of p-values that Simes' test does not reject.
+
+    Sets of one size are compared by their largest p-values; whether they are rejected is monotone in the size.
+    """
+
+    def rejected(k: int) -> bool:
+        return bool((k * ordered[-k:] <= np.arange(1, k + 1) * alpha * (1 + _ROUNDING_ERROR)).any())
+
+    return bisect_left(range(1, len(ordered) + 1), True, key=rejected)
 
 
 @dataclass(frozen=True)
@@ -306,7 +304,8 @@ def count_anomalies(
     >>> from transvariation import NeighborTOCC, count_anomalies
     >>> rng = np.random.default_rng(0)
     >>> classifier = NeighborTOCC().fit(rng.normal(size=(400, 3)))
-    >>> batch = np.concatenate([rng.normal(size=(80, 3)), rng.normal(4, 1, size=(20, 3))])
+    >>> own, foreign = rng.normal(size=(80, 3)), rng.normal(4, 1, size=(20, 3))
+    >>> batch = np.concatenate([own, foreign])
     >>> count_anomalies(classifier.p_values(batch)).at_least
     16
     """

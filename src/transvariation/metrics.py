@@ -134,7 +134,7 @@ def specificity_at_sensitivity(
     scores_nontarget : array-like of shape (m,)
         Scores of non-target samples.
     sensitivity : float, default=0.9
-        The least share of target samples to accept.
+        The smallest share of target samples to accept.
 
     Returns
     -------

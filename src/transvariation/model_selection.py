@@ -53,9 +53,10 @@ class Comparison:
 
     Examples
     --------
-    >>> from transvariation import compare_classifiers, load_glass, TOCC
+    >>> from transvariation import TOCC, compare_classifiers, load_glass
+    >>> known = load_glass().control[["K", "Mg"]]
     >>> candidates = {"counted": TOCC(), "halved": TOCC(tau_max="half")}
-    >>> compare_classifiers(candidates, load_glass().control[["K", "Mg"]], n_repeats=1).tightest
+    >>> compare_classifiers(candidates, known, n_repeats=1).tightest
     'counted'
     """
 
@@ -94,7 +95,7 @@ def compare_classifiers(
     component independently and multiplying it by three. Foreign samples may be of another kind: the ranking shows which
     description is tightest, not which outliers will come. On ten tasks with known outliers in more than four features
     the tightest of eight candidates found fewer of them than `NeighborTOCC` taken without a choice. Use
-    it to compare preprocessing or numbers of components of one kind of classifier, and labelled outliers or the default
+    it to compare preprocessing or numbers of components of one kind of classifier, and labeled outliers or the default
     to choose between kinds.
 
     Parameters

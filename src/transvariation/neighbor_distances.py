@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import rankdata
 
 from transvariation._typing import Bools, Fields, Floats, Indices
 from transvariation.calibration import CalibrationPlan
@@ -15,7 +14,7 @@ from transvariation.description import Description
 from transvariation.exceptions import warn_user
 from transvariation.neighbor_index import NeighborIndex, PairIndex
 from transvariation.parallel import run_in_threads
-from transvariation.scalings import SCALINGS, ScaledViews
+from transvariation.scalings import SCALINGS, NormalScoreScaling, ScaledViews
 from transvariation.subsample import column_order, deal_out, subsample
 from transvariation.validation import blocks, check_count
 
@@ -23,20 +22,21 @@ _MAX_MEASURED = 5_000  # known samples from which tp and the threshold are compu
 _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
 _SAME_DISTANCE = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _LOG_DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
-_FOLDS, _FOLDS_OF_MANY = 10, 5  # in which the scalings of the known samples are learned; of more than _MAX_MEASURED
-_CONTINUOUS_SHARE = (
-    0.95  # share of distances of continuous features that at most two samples share, each other's nearest
-)
+_FEWEST_FOLDS, _MOST_FOLDS = 4, 20  # in which the scalings of the known samples are learned,
+_FOLDS_PER_RATIO = 50  # ... so many times features / samples: the more of it, the more a scaling fits its samples
+_SAMPLES_OF_GROWTH = 50  # that are measured without two folds
 _MAX_SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
 _EXPECTED_SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
 _BLOCK_SAMPLES = 1_024  # samples that are scored at a time
 _PARTNERS_PER_FEATURE = 2  # of each feature
-_MOST_PAIRS = 15
-_MOST_FEATURES = 100  # in which pairs are looked for: among more, fifteen pairs are too few to tell anything
+_MOST_PAIRS = 8
+_MOST_FEATURES = 100  # in which pairs are looked for: among more, eight pairs are too few to tell anything
 _PAIR_ROWS = 2_000  # known samples whose ranks decide which features are paired
 _PAIR_VALUES = 2_000  # known distances in a pair that are kept
-PAIR_WEIGHTS = {"normal": 0.8, "range": 0.4}  # of all pairs in a scaling, relative to all views of all features,
-_HALF_WEIGHT = 300  # ... and the number of known samples with which they have half of this weight
+_PAIR_SCALING = "normal"
+_PAIR_WEIGHT = 1.4  # of all pairs, relative to all views of all features,
+_HALF_WEIGHT = 600  # ... and the number of known samples with which they have half of this weight
+_SCORE_UNIT = 2.0**14  # of normal scores, rounded so that sums of products are exact
 
 
 @dataclass(eq=False)
@@ -70,7 +70,9 @@ class NeighborDistances(Description):
         if max(counts) > max(n_others, 3):
             warn_user(f"n_neighbors={max(counts)} exceeds the number of other samples; {n_others} is used", UserWarning)
         self._counts = [min(k, n_others) for k in counts]
-        self._pairs = self._choose_pairs(order)
+        self._pairs = []
+        if self.pairs and _PAIR_SCALING in self.scalings and 2 < X.shape[1] <= _MOST_FEATURES:
+            self._pairs = feature_pairs(self.rows[order[:_PAIR_ROWS]], self.categorical)
         distances = self._measure_known(groups, order)
         # Duplicated samples have distance 0 up to rounding, which has no logarithm.
         self._floor = np.array([column[column > _SAME_DISTANCE].min(initial=np.inf) for column in distances.T])
@@ -81,7 +83,7 @@ class NeighborDistances(Description):
         )
         self._known = [_quantiles(column, limit) for column, limit in zip(known.T, limits, strict=True)]
         self._own_scores = self._log_tp(known, held_out=False)
-        _ = self.indices, self.pair_indices  # build them now
+        _ = self.indices, self.pair_index  # build them now
         return self
 
     def _check(self) -> list[int]:
@@ -103,24 +105,13 @@ class NeighborDistances(Description):
         """The rows that are kept, of those given to `fit`."""
         return np.arange(len(self.rows)) if self._kept is None else self._kept.astype(np.intp)
 
-    def _choose_pairs(self, order: Indices) -> list[tuple[int, int]]:
-        if not self.pairs or not 2 < self.rows.shape[1] <= _MOST_FEATURES:
-            return []
-        return feature_pairs(self.rows[order[:_PAIR_ROWS]], self.categorical)
-
     @cached_property
     def weights(self) -> Floats:
         """The weight of each view: first those of all features, then those of pairs."""
-        n_whole, n_pairs = len(self.scalings) * len(self._counts), len(self._pairs)
-        share = len(self.rows) / (len(self.rows) + _HALF_WEIGHT) / max(n_pairs, 1)
-        shares = [share * PAIR_WEIGHTS[self.scalings[at]] for at in self._paired for _ in range(n_pairs)]
-        weights = np.concatenate([np.ones(n_whole), n_whole * np.array(shares)])
+        n, n_whole, n_pairs = len(self.rows), len(self.scalings) * len(self._counts), len(self._pairs)
+        of_pairs = n_whole * _PAIR_WEIGHT * n / (n + _HALF_WEIGHT)
+        weights = np.concatenate([np.ones(n_whole), np.full(n_pairs, of_pairs / max(n_pairs, 1))])
         return weights * (n_whole / weights.sum())  # the product of the tp's keeps its magnitude
-
-    @property
-    def _paired(self) -> list[int]:
-        """Positions of the scalings in which pairs of features are compared."""
-        return [at for at, name in enumerate(self.scalings) if self._pairs and name in PAIR_WEIGHTS]
 
     @cached_property
     def scaled(self) -> ScaledViews:
@@ -133,8 +124,8 @@ class NeighborDistances(Description):
         return self._index(self.scaled.known)
 
     @cached_property
-    def pair_indices(self) -> list[PairIndex]:
-        """The index of the pairs of features in each scaling that has them."""
+    def pair_index(self) -> PairIndex | None:
+        """The index of the pairs of features, if there are any."""
         return self._index_pairs(self.scaled.known)
 
     @cached_property
@@ -143,53 +134,59 @@ class NeighborDistances(Description):
         return [fit_tail(known, min_scale=_MIN_SCALE) for known in self._known]
 
     def __getstate__(self) -> Fields:
-        derived = ("weights", "scaled", "indices", "pair_indices", "tails")
+        derived = ("weights", "scaled", "indices", "pair_index", "tails")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
     def _index(self, scaled: list[Floats]) -> list[NeighborIndex]:
         return [NeighborIndex(*each) for each in zip(scaled, self.scaled.mismatch, strict=True)]
 
-    def _index_pairs(self, scaled: list[Floats]) -> list[PairIndex]:
-        return [PairIndex(scaled[at][self._measured], self._pairs, self.scaled.mismatch[at]) for at in self._paired]
+    def _index_pairs(self, scaled: list[Floats]) -> PairIndex | None:
+        if not self._pairs:
+            return None
+        return PairIndex(self._paired(scaled)[self._measured], self._pairs, self._paired(self.scaled.mismatch))
 
     def _measure_known(self, groups: Indices, order: Indices) -> Floats:
         """Measure known samples in each view, each without its group, in scalings learned without its fold."""
-        n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MAX_MEASURED else _FOLDS_OF_MANY)
+        n_groups, (n, p) = int(groups.max()) + 1, self.rows.shape
+        n_folds = min(n_groups, int(np.clip(_FOLDS_PER_RATIO * p / n, _FEWEST_FOLDS, _MOST_FOLDS)))
         folds = deal_out(np.argsort(np.unique(groups[order], return_index=True)[1]), n_folds)[groups]
-        measured = np.zeros(len(groups), dtype=bool)
+        measured = np.zeros(n, dtype=bool)
         measured[self._measured] = True
-        distances = np.empty((len(groups), len(self.weights)))
-        units = np.empty((n_folds, len(self.scalings)))
-        known_scaled = self.scaled  # learned before the threads start
+        distances, without_two = np.full((2, n, len(self.weights)), np.nan)
+        whole = self.scaled  # learned before the threads start
 
-        def measure(fold: int) -> None:
-            within, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            inside = np.flatnonzero(measured & (folds == fold))
-            part = ScaledViews(self.scalings, self.rows[outside], known_scaled)
-            units[fold] = [scaling.log_unit for scaling in part.scalings]
-            scaled = []
+        def measure(result: Floats, *left_out: int) -> None:
+            within = np.isin(folds, left_out)
+            inside = np.flatnonzero(measured & within)
+            part, scaled = ScaledViews(self.scalings, self.rows[~within], whole), []
             for known, new in zip(part.known, part.transform(self.rows[within]), strict=True):
                 rows = np.empty_like(self.rows)
-                rows[outside], rows[within] = known, new
+                rows[~within], rows[within] = known, new
                 scaled.append(rows)
-            queries, indices = [rows[inside] for rows in scaled], self._index(scaled)
-            distances[inside] = self._distances(indices, self._index_pairs(scaled), queries, inside, groups)
+            pair_index = self._index_pairs(scaled) if result is distances else None
+            found = self._distances(self._index(scaled), pair_index, [rows[inside] for rows in scaled], inside, groups)
+            result[inside, : found.shape[1]] = found
 
-        run_in_threads(measure, [(fold,) for fold in range(n_folds)], self.n_jobs)
-        distances = distances[self._measured]
-        # In scalings of fewer samples known samples would seem to lie farther out than new ones.
-        growth = np.median(units, axis=0) - [scaling.log_unit for scaling in known_scaled.scalings]
-        for column, at in enumerate(np.repeat(np.arange(len(self.scalings)), len(self._counts))):
-            logs = np.round(np.log(np.maximum(distances[:, column], _SAME_DISTANCE)), _LOG_DECIMALS)
-            _, values, counts = np.unique(logs, return_inverse=True, return_counts=True)
-            if (counts[values] <= 2).mean() > _CONTINUOUS_SHARE:  # equal distances stay equal
-                distances[:, column] *= np.exp(growth[at])
-        return distances
+        n_twice = min((n_folds - 1) // 2, int(np.ceil(_SAMPLES_OF_GROWTH * n_folds / (2 * n))))
+        pieces = [(without_two, 2 * i, 2 * i + 1) for i in range(n_twice)]
+        run_in_threads(measure, pieces + [(distances, fold) for fold in range(n_folds)], self.n_jobs)
+        if n_twice:
+            # In scalings of fewer samples known samples seem to lie farther out than new ones: where two folds are left
+            # out, distances are longer by about as much again.
+            twice = measured & (folds < 2 * n_twice)
+            logs = np.log(np.maximum([distances[twice], without_two[twice]], _SAME_DISTANCE))
+            growth = np.median(np.nan_to_num(logs[1] - logs[0]), axis=0)
+            distances *= np.exp(-growth * (1 - 1.5 / n_folds))
+        return distances[self._measured]
+
+    def _paired(self, of_scalings: list[Floats]) -> Floats:
+        """Select the scaling in which pairs are compared."""
+        return of_scalings[list(self.scalings).index(_PAIR_SCALING)]
 
     def _distances(
         self,
         indices: list[NeighborIndex],
-        pair_indices: list[PairIndex],
+        pair_index: PairIndex | None,
         new: list[Floats],
         rows: Any,
         groups: Indices | None = None,
@@ -206,13 +203,11 @@ class NeighborDistances(Description):
         for index, scaled in zip(indices, new, strict=True):
             distances, _, duplicate = self.nearest(index, scaled, values, groups, own, duplicate)
             columns += [distances[:, :k].mean(axis=1, keepdims=True) for k in self._counts]
-        if pair_indices:
+        if pair_index is not None:
             at_or_after = np.minimum(np.searchsorted(self._measured, duplicate), len(self._measured) - 1)
             position = np.where(self._measured[at_or_after] == duplicate, at_or_after, -1)
             near = None if groups is None else (groups[self._measured], own)
-            columns += [
-                index.nearest(new[at], position, near) for at, index in zip(self._paired, pair_indices, strict=True)
-            ]
+            columns.append(pair_index.nearest(self._paired(new), position, near))
         return np.hstack(columns)
 
     def nearest(
@@ -272,11 +267,11 @@ class NeighborDistances(Description):
     def score(self, X: Floats) -> Floats:
         """Compute the weighted sum of the logarithms of the tp's."""
         scores = np.empty(len(X))
-        indices, pair_indices, _ = self.indices, self.pair_indices, self.tails  # built before the threads start
+        indices, pair_index, _ = self.indices, self.pair_index, self.tails  # built before the threads start
 
         def score(block: slice) -> None:
             new = list(self.scaled.transform(X[block]))
-            scores[block] = self._log_tp(self._log(self._distances(indices, pair_indices, new, X[block])))
+            scores[block] = self._log_tp(self._log(self._distances(indices, pair_index, new, X[block])))
 
         run_in_threads(score, [(block,) for block in blocks(len(X), _BLOCK_SAMPLES)], self.n_jobs)
         return scores
@@ -327,7 +322,7 @@ def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices |
 
 
 def feature_pairs(X: Floats, categorical: Bools | None = None) -> list[tuple[int, int]]:
-    """Pair each feature with the two whose ranks are most correlated with its own; keep the fifteen closest pairs.
+    """Pair each feature with the two whose normal scores are most correlated with its own; keep the closest pairs.
 
     Categories are ranked by their frequency, and missing values are taken to be in the middle. Sums of products of
     integers are exact, so that the pairs do not depend on the order of the rows and features.
@@ -339,19 +334,16 @@ def feature_pairs(X: Floats, categorical: Bools | None = None) -> list[tuple[int
     >>> feature_pairs(np.column_stack([x, x % 2, x**2, x % 3]))
     [(0, 2), (0, 3), (2, 3), (0, 1), (1, 2)]
     """
-    n, p = X.shape
-    ranks = np.zeros((n, p))
-    columns = column_order(X)
-    for j, column in enumerate(columns):
-        values = X[:, column]
-        present = ~np.isnan(values)
-        if categorical is not None and categorical[column]:
-            _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-            values = counts[codes].astype(float)
-        ranks[present, j] = 2 * rankdata(values[present]) - np.count_nonzero(present) - 1
-    lengths = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
+    values = X.copy()
+    for j in () if categorical is None else np.flatnonzero(categorical):
+        _, codes, counts = np.unique(X[:, j], return_inverse=True, return_counts=True)
+        values[:, j] = counts[codes]
+    scores = np.nan_to_num(np.rint(_SCORE_UNIT * NormalScoreScaling().fit_transform(values)))
+    columns = column_order(scores)
+    scores = scores[:, columns]
+    lengths = np.sqrt(np.einsum("ij,ij->j", scores, scores))
     lengths[lengths == 0] = np.inf
-    closeness = np.abs(ranks.T @ ranks) / lengths / lengths[:, None]
+    closeness = np.abs(scores.T @ scores) / lengths / lengths[:, None]
     np.fill_diagonal(closeness, -1.0)
     partners = np.argsort(-closeness, axis=1, kind="stable")[:, :_PARTNERS_PER_FEATURE]
     found = {(min(i, j), max(i, j)) for i, row in enumerate(partners.tolist()) for j in row}

@@ -50,22 +50,23 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         The share of target samples to accept.
     calibration : {"loo", "cv", "split", "resubstitution"} or splitter, default="loo"
         How the calibration scores are computed. ``"loo"`` uses the distances of each known sample to the others (or
-        to the samples of other groups), in scalings learned without its fold, one of ten (of five with more than 5,000
-        samples); it needs no further fits. ``"split"`` has an exact guarantee.
+        to the samples of other groups), in scalings learned without its fold, one of 4 to 20: the more, the more
+        features there are for each sample. ``"split"`` has an exact guarantee.
     scalings : sequence of str, default=("range", "normal", "whitened")
         Scalings of the features: ranges, normal scores of the ranks, and whitening by a shrunk covariance. There are
         also ``"standard"``, standard deviations, and ``"raw"``, one unit for all features: ``("raw", "whitened")``
         suits pixels, spectra and embeddings. With ``"raw"`` the units of the features matter.
     pairs : bool, default=True
         Whether to add views of pairs of features: each feature with the two whose ranks are most correlated with its
-        own, at most fifteen pairs, in ranges and in normal scores. They are left out with more than 100 features.
+        own, at most eight pairs, in normal scores. They are left out with more than 100 features, and if `scalings`
+        does not name ``"normal"``.
     categorical_features : {"from_dtype"}, array-like of bool, int or str, or None, default="from_dtype"
         The features whose values are categories, as in scikit-learn's HistGradientBoostingClassifier: a mask, indices,
         names, or the columns of a pandas or polars table with a categorical type. All pairs of categories are equally
         far from each other, so that samples of rare and unknown categories have no near neighbors.
     trim : float in [0, 0.25], default=0
         The largest share of the known samples that may be left out as suspicious, for training data that contain
-        samples of another class. Choose twice the share that you fear. Of clean samples of a light-tailed class none
+        samples of another class. Choose twice the share that you expect. Of clean samples of a light-tailed class none
         are left out; see ``suspicious_``.
     max_reference : int or None, default=10_000
         The largest number of known samples that are kept as possible neighbors. Of more, a subsample is drawn that
@@ -101,10 +102,10 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     >>> glass = load_glass()
     >>> classifier = NeighborTOCC().fit(glass.control)
     >>> rejected = classifier.predict(glass.recovered) == -1
-    >>> print(rejected.sum(), "of", len(glass.recovered), "fragments of other glass rejected")
-    50 of 51 fragments of other glass rejected
+    >>> print(rejected.sum(), "of", len(rejected), "pieces of other glass rejected")
+    50 of 51 pieces of other glass rejected
     >>> classifier.p_values(glass.recovered[:3]).round(3)
-    array([0.011, 0.023, 0.023])
+    array([0.011, 0.011, 0.011])
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         X : array-like of shape (n, p)
             Target samples only.
         y : array-like of shape (n,), optional
-            Samples labelled -1 among labels 1 and -1 are left out, with a warning. Other labels are ignored;
+            Samples labeled -1 among labels 1 and -1 are left out, with a warning. Other labels are ignored;
             labels 0 and 1, which may mark outliers, with a warning.
         groups : array-like of shape (n,), optional
             The item that each sample is a replicate of.

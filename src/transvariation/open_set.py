@@ -70,8 +70,9 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> known = y < 2
     >>> classifier = OpenSetClassifier().fit(X[known], y[known])
     >>> labels = classifier.predict(X[~known])
-    >>> print((labels == classifier.none_label_).sum(), "of", len(labels), "bottles of the third belong to neither")
-    33 of 48 bottles of the third belong to neither
+    >>> neither = labels == classifier.none_label_
+    >>> print(neither.sum(), "of", len(labels), "bottles of the third are neither")
+    32 of 48 bottles of the third are neither
     """
 
     def __init__(

@@ -53,7 +53,7 @@ class PAMTOCC(TransvariationClassifier):
 
     See Also
     --------
-    transvariation.TOCC : One centre instead of several.
+    transvariation.TOCC : One center instead of several.
     transvariation.NeighborTOCC : The recommended classifier: every sample is a medoid.
 
     References

@@ -58,7 +58,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         ``"resubstitution"`` is the majority vote. The other modes calibrate the median rank as any other score, see
         :class:`TOCC`.
     random_state : int, Generator, RandomState or None
-        The seed of the projections and of members that draw random numbers.
+        The seed of the projections, which depend on the order of the features, and of members that draw random numbers.
     n_jobs : int or None
         The number of processes; the result is the same for every number.
 

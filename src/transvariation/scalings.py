@@ -53,22 +53,21 @@ class StandardScaling:
     """Keep standard deviations as the unit of every feature."""
 
     name = "standard"
-    log_unit = 0.0  # mean logarithm of the unit of distances, if that grows with the number of samples
 
     def of_part(self) -> "StandardScaling":
         """Return a scaling to be learned from a part of the samples, which scales alike."""
         return type(self)()
 
     def fit(self, rows: Floats) -> Self:
-        """Learn from standardised rows."""
+        """Learn from standardized rows."""
         return self
 
     def transform(self, rows: Floats) -> Floats:
-        """Scale standardised rows."""
+        """Scale standardized rows."""
         return rows
 
     def fit_transform(self, rows: Floats) -> Floats:
-        """Learn from standardised rows and scale them."""
+        """Learn from standardized rows and scale them."""
         return self.fit(rows).transform(rows)
 
 
@@ -81,7 +80,6 @@ class RangeScaling(StandardScaling):
         """Learn the range of each feature."""
         width = np.fmax.reduce(rows, axis=0) - np.fmin.reduce(rows, axis=0)
         self.width_ = np.where(width > 0, width, _STEP)
-        self.log_unit = float(np.log(self.width_).mean()) if len(width) else 0.0
         return self
 
     def transform(self, rows: Floats) -> Floats:
@@ -170,19 +168,7 @@ class WhiteningScaling(StandardScaling):
         # In directions outside the span of the eigenvectors only the shrinkage target remains.
         self.outside_ = 1 / np.sqrt(shrinkage * mean)
         self.inside_ = 1 / np.sqrt((1 - shrinkage) * values + shrinkage * mean) - self.outside_
-        self.log_unit = self._distance_unit(rows)
         return self
-
-    def _distance_unit(self, rows: Floats) -> float:
-        """Compute minus the logarithm of a typical distance between a new sample and one of these.
-
-        A sample that the covariance was not learned from lies farther out, the more so the fewer samples there are. The
-        squared length of each sample without itself follows from its whitened length (Sherman and Morrison, 1950).
-        """
-        lengths = (self._apply(rows, self.outside_, self.inside_) ** 2).sum(axis=1)
-        own = np.minimum((1 - self.shrinkage_) * lengths / max(len(rows) - 1, 1), 1 - 1e-9)
-        typical = np.median(lengths) + np.median(lengths / (1 - own))
-        return -float(np.log(typical)) / 2 if typical > 0 else 0.0
 
     def transform(self, rows: Floats) -> Floats:
         """Whiten the features."""
@@ -360,7 +346,7 @@ def _mean_and_deviation(X: Floats) -> tuple[Floats, Floats]:
 
 
 def _eigen(rows: Floats) -> tuple[Floats, Floats]:
-    """Compute the positive eigenvalues of the covariance of centred rows, and their eigenvectors as columns."""
+    """Compute the positive eigenvalues of the covariance of centered rows, and their eigenvectors as columns."""
     n, p = rows.shape
     if p <= n:
         values, vectors = np.linalg.eigh(rows.T @ rows / n)
@@ -372,7 +358,7 @@ def _eigen(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _ledoit_wolf(rows: Floats, values: Floats) -> tuple[float, float]:
-    """Compute the mean eigenvalue and the Ledoit-Wolf shrinkage towards it from centred rows."""
+    """Compute the mean eigenvalue and the Ledoit-Wolf shrinkage towards it from centered rows."""
     n, p = rows.shape
     mean = values.sum() / p
     if mean == 0:  # nothing varies

@@ -30,7 +30,7 @@ class SlidingWindowMixin:
         X : array-like of shape (n_samples, n_features)
             Target samples, in the order of their arrival.
         y : array-like of shape (n_samples,), optional
-            Samples labelled -1 are left out, as in `fit`.
+            Samples labeled -1 are left out, as in `fit`.
         window : int, optional
             The number of latest samples to keep; by default all.
 

@@ -45,7 +45,7 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
 
     See Also
     --------
-    transvariation.PAMTOCC : Several centres.
+    transvariation.PAMTOCC : Several centers.
     transvariation.DensityTOCC : The same measure from a density.
     transvariation.NeighborTOCC : The recommended classifier.
 

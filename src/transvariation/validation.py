@@ -21,10 +21,11 @@ def column_names(X: object) -> list | None:
     return None if names is None else list(names)
 
 
-def check_same_columns(X: object, Z: object, name: str, other: str) -> None:
+def check_same_columns(X: ArrayLike, Z: ArrayLike, name: str, other: str) -> None:
     """Raise ValueError unless two tables, called `name` and `other`, have the same columns in the same order."""
-    own, wanted = column_names(X), column_names(Z)
-    for pair in zip(own or (), wanted or (), strict=False):
+    if (n := np.shape(X)[1]) != (m := np.shape(Z)[1]):
+        raise ValueError(f"{name} has {n} features and {other} has {m}; give the same features")
+    for pair in zip(column_names(X) or (), column_names(Z) or (), strict=False):
         if pair[0] != pair[1]:
             raise ValueError(
                 f"{name} has {pair[0]!r} where {other} has {pair[1]!r}; give the same features in the same order"

@@ -1,4 +1,4 @@
-"""DD-SIMCA: data-driven soft independent modelling of class analogy."""
+"""DD-SIMCA: data-driven soft independent modeling of class analogy."""
 
 from __future__ import annotations
 
@@ -97,8 +97,9 @@ class DDSIMCA(OneClassClassifier):
     >>> from transvariation.baselines import DDSIMCA
     >>> wine = load_wine()
     >>> X = scale(wine.data)
-    >>> classifier = DDSIMCA(n_components=2, calibration="cv").fit(X[wine.target == 0])
-    >>> float((classifier.predict(X[wine.target == 1]) == -1).mean().round(2))
+    >>> known, others = X[wine.target == 0], X[wine.target == 1]
+    >>> classifier = DDSIMCA(n_components=2, calibration="cv").fit(known)
+    >>> float((classifier.predict(others) == -1).mean().round(2))
     0.99
     """
 

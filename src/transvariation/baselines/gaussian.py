@@ -7,21 +7,8 @@ import numpy as np
 
 from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
-from transvariation.calibration import CalibrationPlan
 from transvariation.density.covariance import check_full_spread, solve_rows, squared_norms
 from transvariation.description import Description
-
-
-def _center_and_root(X: Floats) -> tuple[Floats, Floats]:
-    """Compute the mean, and R with S = R'R from the data: forming S first would square the condition number."""
-    check_full_spread(X)
-    center = X.mean(axis=0)
-    root: Floats = np.asarray(np.linalg.qr((X - center) / np.sqrt(len(X) - 1), mode="r"))
-    return center, root
-
-
-def _distance2(center: Floats, root: Floats, Z: Floats) -> Floats:
-    return squared_norms(solve_rows(root, Z - center))
 
 
 class GaussianOCC(OneClassClassifier):
@@ -77,19 +64,13 @@ class MahalanobisDistance(Description):
 
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
         """Compute mean and covariance."""
-        self.center_, self._root = _center_and_root(X)
+        check_full_spread(X)
+        self.center_ = X.mean(axis=0)
+        # R with S = R'R from the data: forming S first would square the condition number.
+        self._root: Floats = np.asarray(np.linalg.qr((X - self.center_) / np.sqrt(len(X) - 1), mode="r"))
         self.covariance_ = self._root.T @ self._root
         return self
 
     def score(self, X: Floats) -> Floats:
         """Compute minus the squared distance."""
-        return -_distance2(self.center_, self._root, X)
-
-    def held_out_scores(self, X: Floats, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
-        """Leave one sample out by a change of the covariance of rank one; fit again for everything else."""
-        n = len(X)
-        leverage = n / (n - 1) ** 2 * -self.score(X)
-        # At leverage 1 the covariance is singular without the sample: the fit without it raises the error.
-        if plan.mode != "loo" or plan.groups is not None or leverage.max() > 1 - 1e-9:
-            return super().held_out_scores(X, plan, n_jobs)
-        return np.arange(n), -n * (n - 2) / (n - 1) * leverage / (1 - leverage)
+        return -squared_norms(solve_rows(self._root, X - self.center_))

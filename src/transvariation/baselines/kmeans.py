@@ -9,6 +9,7 @@ from scipy.spatial import cKDTree
 from transvariation._typing import Floats, Indices, RandomState
 from transvariation.base import OneClassClassifier
 from transvariation.description import Description
+from transvariation.subsample import subsample
 from transvariation.validation import check_magnitude
 
 
@@ -28,7 +29,8 @@ class KMeansOCC(OneClassClassifier):
     n_init : int, default=50
         How many starts; 50 reach the best value known on samples such as the glass data to within 0.2 %.
     random_state : int, RandomState or None, default=None
-        Seed of the random starts.
+        Seed of the random starts. With the same seed, the order of the samples and features does not change the
+        centers; a common unit of all features does so only where distances tie.
     n_jobs : int, optional
         The number of processes for the refits of the calibration. The result is the same for every number.
 
@@ -36,13 +38,13 @@ class KMeansOCC(OneClassClassifier):
     ----------
     centers_ : ndarray of shape (K, p)
     labels_ : ndarray of shape (n,)
-        The nearest centre of each training sample.
+        The nearest center of each training sample.
     inertia_ : float
         The sum of squared distances to the nearest center.
 
     See Also
     --------
-    transvariation.baselines.SOMOCC : Centres on a map.
+    transvariation.baselines.SOMOCC : Centers on a map.
     transvariation.PAMTOCC : Medoids, and tp in each cluster.
 
     Examples
@@ -96,7 +98,8 @@ class CenterDistance(Description):
             self.centers_ = distinct
         else:
             fitted = KMeans(self.n_clusters, n_init=self.n_init, max_iter=300, tol=0, random_state=self.random_state)
-            self.centers_ = fitted.fit(X).cluster_centers_
+            # In an order of their own: scikit-learn draws its starts by position.
+            self.centers_ = fitted.fit(X[subsample(X, len(X))]).cluster_centers_
         distance, self.labels_ = cKDTree(self.centers_).query(X)
         self.inertia_ = float((distance**2).sum())
         return self

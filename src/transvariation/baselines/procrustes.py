@@ -111,7 +111,8 @@ def procrustes_validation(X: ArrayLike, *, max_components: int = 20, n_folds: in
     >>> import numpy as np
     >>> from transvariation.baselines import procrustes_validation
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 20)) + 0.1 * rng.normal(size=(200, 20))
+    >>> X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 20))
+    >>> X = X + 0.1 * rng.normal(size=(200, 20))
     >>> validation = procrustes_validation(X)
     >>> validation.sensitivities()[:5].round(2)
     array([0.9 , 0.9 , 0.87, 0.86, 0.85])
@@ -131,7 +132,7 @@ def procrustes_validation(X: ArrayLike, *, max_components: int = 20, n_folds: in
         )
     scores, held_out = centered @ loadings[:most].T, np.empty((n, most))
     for k in range(n_folds):
-        # Around the centre of all samples: so the published rule keeps the distances of cross-validation.
+        # Around the center of all samples: so the published rule keeps the distances of cross-validation.
         local = np.linalg.svd(centered[fold != k], full_matrices=False)[2][:most]
         held_out[fold == k] = centered[fold == k] @ local.T
     squares = (centered**2).sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""SOMOCC: distance to the closest unit of a self-organising map."""
+"""SOMOCC: distance to the closest unit of a self-organizing map."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,11 +10,12 @@ from sklearn.utils import check_random_state
 from transvariation._typing import Floats, Indices, RandomState
 from transvariation.base import OneClassClassifier
 from transvariation.description import Description
+from transvariation.subsample import subsample
 from transvariation.validation import check_magnitude
 
 
 def train_map(X: Floats, units: Floats, near: Floats, picks: Indices, rate: tuple[float, float]) -> Floats:
-    r"""Train a self-organising map: the closest unit and its neighbors move towards each sample presented.
+    r"""Train a self-organizing map: the closest unit and its neighbors move towards each sample presented.
 
     .. math:: w_k \leftarrow w_k + \alpha_t (x_t - w_k)
 
@@ -66,7 +67,7 @@ def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: 
 
 
 class SOMOCC(OneClassClassifier):
-    """Accept samples near a unit of a self-organising map.
+    """Accept samples near a unit of a self-organizing map.
 
     A rectangular grid of units with the bubble neighborhood, trained online as in the R package kohonen.
 
@@ -83,7 +84,8 @@ class SOMOCC(OneClassClassifier):
     n_epochs : int, default=100
         How often each sample is shown, on average.
     random_state : int, RandomState or None, default=None
-        Seed of the random starts.
+        Seed of the random start and of the order of presentation. With the same seed, the order of the samples and
+        features does not change the map; a common unit of all features does so only where distances tie.
     n_jobs : int, optional
         The number of processes for the refits of the calibration. The result is the same for every number.
 
@@ -96,7 +98,7 @@ class SOMOCC(OneClassClassifier):
 
     See Also
     --------
-    transvariation.baselines.KMeansOCC : Centres without a map.
+    transvariation.baselines.KMeansOCC : Centers without a map.
 
     Notes
     -----
@@ -145,7 +147,7 @@ class SOMOCC(OneClassClassifier):
 
 @dataclass(eq=False)
 class UnitDistance(Description):
-    """Distance to the nearest unit of a self-organising map."""
+    """Distance to the nearest unit of a self-organizing map."""
 
     grid: tuple[int, int]
     learning_rate: tuple[float, float]
@@ -158,6 +160,7 @@ class UnitDistance(Description):
         self._check()
         rng = check_random_state(self.random_state)
         n = len(X)
+        X = X[subsample(X, n)]  # in an order of their own: the random numbers are drawn by position
         places = np.indices(self.grid).reshape(2, -1).T.astype(float)
         near = np.linalg.norm(places[:, None] - places, axis=2)
         start = rng.choice(n, len(places), replace=n < len(places))

@@ -116,7 +116,11 @@ def describe_strangers(model: DDSIMCA, X: ArrayLike) -> Strangers:
     (0.64, 0.63)
     """
     dof = int(model.degrees_of_freedom_.sum())
-    full = -model.score_samples(X) * dof
+    return fit_strangers(-model.score_samples(X) * dof, dof, model.critical_distances()[0])
+
+
+def fit_strangers(full: Floats, dof: int, critical: float) -> Strangers:
+    """Fit the distribution of the full distances of strangers; `critical` is that up to which they are accepted."""
     order = np.argsort(full, kind="stable")
     for n in range(len(full), 1, -1):  # without the farthest samples until the moments fit
         near = full[order[:n]]
@@ -129,4 +133,4 @@ def describe_strangers(model: DDSIMCA, X: ArrayLike) -> Strangers:
     total = (2 + math.sqrt(discriminant)) / max(ratio, np.finfo(float).tiny)
     alien = np.zeros(len(full), dtype=bool)
     alien[order[:n]] = True
-    return Strangers(full, alien, dof, float(total - dof), float(mean / total), float(model.critical_distances()[0]))
+    return Strangers(full, alien, dof, float(total - dof), float(mean / total), float(critical))

@@ -24,7 +24,7 @@ def ball_weights(X: Floats, C: float) -> Floats:
 
     .. math:: \max_a \sum_i a_i |x_i|^2 - \Bigl|\sum_i a_i x_i\Bigr|^2, \qquad 0 \le a_i \le C, \quad \sum_i a_i = 1
 
-    Sequential minimal optimisation: the farthest sample that may gain weight takes it from the nearer one where that
+    Sequential minimal optimization: the farthest sample that may gain weight takes it from the nearer one where that
     helps most. The center is all that the distances need, so no kernel matrix is formed.
 
     Parameters
@@ -91,7 +91,7 @@ def rbf_weights(X: Floats, C: float, gamma: float) -> Floats:
 
 
 class SVDD(OneClassClassifier):
-    """Accept samples near the centre of the smallest soft ball (Tax and Duin, 2004).
+    """Accept samples near the center of the smallest soft ball (Tax and Duin, 2004).
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class SVDD(OneClassClassifier):
 
     Notes
     -----
-    The score is minus the squared distance to the centre of the ball.
+    The score is minus the squared distance to the center of the ball.
 
     References
     ----------
@@ -166,7 +166,7 @@ class SVDD(OneClassClassifier):
 
 @dataclass(eq=False)
 class BallDistance(Description):
-    """Squared distance from the centre of the smallest soft ball."""
+    """Squared distance from the center of the smallest soft ball."""
 
     C: float
     kernel: str

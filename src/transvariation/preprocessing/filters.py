@@ -121,7 +121,7 @@ class Detrend(SpectrumTransformer):
 class AsymmetricLeastSquares(SpectrumTransformer):
     """Subtract a smooth baseline that runs below the peaks.
 
-    The baseline z minimises the weighted sum of squares of x - z plus `smoothness` times the sum of the squared second
+    The baseline z minimizes the weighted sum of squares of x - z plus `smoothness` times the sum of the squared second
     differences of z. Positions above the baseline weigh `asymmetry`, those below weigh 1 - `asymmetry`; the weights are
     updated until they no longer change.
 
@@ -144,7 +144,7 @@ class AsymmetricLeastSquares(SpectrumTransformer):
     References
     ----------
     Eilers, P. H. C. and Boelens, H. F. M. (2005). Baseline correction with asymmetric least squares smoothing. Leiden
-    University Medical Centre.
+    University Medical Center.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Normalisation of spectra: by their area, a peak or their length, and the scales of their regions."""
+"""Normalization of spectra: by their area, a peak or their length, and the scales of their regions."""
 
 from __future__ import annotations
 

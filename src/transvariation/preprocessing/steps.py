@@ -46,7 +46,7 @@ def _norm(name: str) -> Callable[..., SpectrumTransformer]:
 
 
 STEPS: dict[str, Step] = {
-    "snv": Step(lambda axis: SNV(), "each spectrum was centred and divided by its standard deviation (SNV)"),
+    "snv": Step(lambda axis: SNV(), "each spectrum was centered and divided by its standard deviation (SNV)"),
     "msc": Step(
         lambda axis: MSC(), "the offset and slope of each spectrum against the mean spectrum were removed (MSC)"
     ),
@@ -86,7 +86,7 @@ def make_preprocessing(steps: str, axis: ArrayLike | None = None) -> Pipeline:
 
         - ``snv``, ``msc``, ``emsc:2`` (degree of the polynomial): scatter correction;
         - ``detrend:2`` (degree), ``als:1e5:0.01`` (smoothness, asymmetry): trend and baseline;
-        - ``area``, ``peak``, ``length``, each with a region if needed (``peak:1640-1660``): normalisation;
+        - ``area``, ``peak``, ``length``, each with a region if needed (``peak:1640-1660``): normalization;
         - ``regions:800-1200:1400-1800``: the same variance for each region, by default between gaps of the axis;
         - ``sg``, ``sg1``, ``sg2``: smoothing, first and second derivative, with a window length and a polynomial
           degree (``sg1:15:2``; the default is ``:11:2``).

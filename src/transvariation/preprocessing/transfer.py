@@ -1,4 +1,4 @@
-"""Transfer between instruments by samples measured on both: piecewise direct standardisation, orthogonalisation."""
+"""Transfer between instruments by samples measured on both: piecewise direct standardization, orthogonalisation."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> first = rng.normal(size=(20, 3)) @ rng.normal(size=(3, 40)) + 5
     >>> second = 1.2 * first + 0.3
-    >>> transfer = PiecewiseDirectStandardization(n_components=3).fit(second[:10], first[:10])
+    >>> transfer = PiecewiseDirectStandardization(n_components=3)
+    >>> transfer = transfer.fit(second[:10], first[:10])
     >>> bool(np.allclose(transfer.transform(second[10:]), first[10:]))
     True
     """
@@ -200,8 +201,10 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
     >>> rng = np.random.default_rng(0)
     >>> first, difference = rng.normal(size=(5, 30)), rng.normal(size=30)
     >>> both = np.vstack([first, first + difference])
-    >>> transfer = InstrumentOrthogonalization(1).fit(both, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
-    >>> bool(np.allclose(transfer.transform(first), transfer.transform(first + difference)))
+    >>> sample = [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
+    >>> transfer = InstrumentOrthogonalization(1).fit(both, sample)
+    >>> moved = transfer.transform(first + difference)
+    >>> bool(np.allclose(transfer.transform(first), moved))
     True
     """
 
@@ -292,10 +295,12 @@ def held_out_transfer(transformer: BaseEstimator, X: ArrayLike, y: ArrayLike) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from transvariation.preprocessing import PiecewiseDirectStandardization, held_out_transfer
+    >>> from transvariation.preprocessing import (
+    ...     PiecewiseDirectStandardization, held_out_transfer)
     >>> rng = np.random.default_rng(0)
     >>> first = rng.normal(size=(10, 2)) @ rng.normal(size=(2, 40))
-    >>> moved = held_out_transfer(PiecewiseDirectStandardization(), 2 * first + 1, first)
+    >>> transfer = PiecewiseDirectStandardization()
+    >>> moved = held_out_transfer(transfer, 2 * first + 1, first)
     >>> bool(np.allclose(moved, first))
     True
     """
