@@ -11,7 +11,7 @@ from transvariation.casework.model_file import fit_model
 from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.report.demo import write_tables
-from transvariation.report.wording.notices import difference_text
+from transvariation.report.wording.cautions import difference_text
 
 pytestmark = pytest.mark.slow
 

@@ -61,6 +61,7 @@ def test_drift_is_noticed(rng):
     assert check_drift(_fragments(table), None, ELEMENTS, rng) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_fragments", "n_replicates", "p", "unequal"), [(3, 3, 5, False), (6, 3, 18, False), (5, 5, 10, True)]
 )

@@ -73,9 +73,9 @@ def test_all_sources_can_be_one_class(windows):
     found = judge(known, questioned, log=True, sensitivity=0.8, controls="together")
     assert found.cases == ()
     assert len(found.conclusions) == 3
-    unlabelled = known.drop(columns=["fragment", "Rep"])
-    assert judge(unlabelled, questioned, log=True, sensitivity=0.5).cases == ()
-    assert len(judge(unlabelled, questioned, log=True, sensitivity=0.5, controls="each").cases) == 3
+    unlabeled = known.drop(columns=["fragment", "Rep"])
+    assert judge(unlabeled, questioned, log=True, sensitivity=0.5).cases == ()
+    assert len(judge(unlabeled, questioned, log=True, sensitivity=0.5, controls="each").cases) == 3
 
 
 def test_a_source_without_a_conclusion_leaves_the_joint_question_open(windows):

@@ -89,6 +89,14 @@ def test_two_tables_become_one_if_their_variables_and_units_agree():
     ]
 
 
+def test_spellings_of_one_unit_agree_and_other_units_are_refused():
+    table = measurements().rename(columns={"Mg": "Mg (ppm)"})
+    with_unit = {unit: table[120:].rename(columns={"Mg (ppm)": f"Mg ({unit})"}) for unit in ("µg/g", "wt%")}
+    assert build([table[:120], with_unit["µg/g"]]).units == {"Mg": "ppm"}
+    with pytest.raises(CaseError, match="different units for Mg"):
+        build([table[:120], with_unit["wt%"]])
+
+
 def test_a_clean_database_has_no_findings():
     assert build(measurements()).check() == ()
 

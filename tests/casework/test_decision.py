@@ -105,6 +105,7 @@ def test_evidence_that_points_the_other_way_is_listed():
         (0.05, 1.5, (False, ["ratio"]), (True, ["control"])),  # excluded although the ratio supports a common source
         (0.5, -1.5, (True, ["ratio"]), (False, ["control"])),
         (0.05, -1.5, (False, []), (False, [])),
+        (0.5, 1.5, (True, []), (True, [])),
         (0.05, 0.2, (False, []), (None, [])),  # the ratio supports neither
     ],
 )

@@ -22,7 +22,7 @@ def test_measured_rates_are_interpolated_between_sensitivities():
     assert (exclusion.share, exclusion.low, exclusion.high) == pytest.approx((0.2, 0.125, 0.275))
     assert (inclusion.share, inclusion.n) == (pytest.approx(0.5), 100)
     without = Basis(40, 1 / 41)
-    assert without.measured_rates(0.9) is None
+    assert without.measured_rates(0.9) == (None, None)
 
 
 def test_background_sources_that_cannot_be_distinguished_are_counted():

@@ -67,7 +67,7 @@ class TestForeign:
         missed = judged.foreign.missed(0.9)
         assert f"Of 30 known foreign samples, {missed} would be accepted." in text
         assert "Sensitivity and specificity over the threshold" in text
-        assert "Type II error, measured on known foreign samples" in text
+        assert "Type II error (beta) on known foreign samples" in text
 
     def test_classes_without_numbers_and_without_names(self, tables, foreign):
         named = judge(*tables, preprocess="snv", foreign=foreign.assign(source="blend " + foreign["source"]))

@@ -49,8 +49,8 @@ def test_few_control_fragments_are_judged_by_the_background(few):
     assert ratios[0] > 0 > max(ratios[1:])
     assert few.conclusions[1].bound == {"three_level": "at most"}
     assert [c.match for c in few.conclusions] == [True, False, False]
-    assert few.model.false_exclusion == pytest.approx(0.1, abs=0.04)
-    assert few.model.false_inclusion < 0.05
+    assert few.model.exclusion.share == pytest.approx(0.1, abs=0.04)
+    assert few.model.inclusion.share < 0.05
     assert few.model.criterion.exclusion is not None
     assert [set(g.fragments) for g in few.groups] == [{"1", "2"}]
     assert not few.groups[0].accepted
@@ -176,7 +176,7 @@ def test_the_packaged_background_needs_no_file():
         ({"reduce": "magic"}, "reduce='magic' is unknown"),
         ({"sensitivity": 1.2}, "sensitivity=1.2 must be a number above 0 and at most 1"),
         ({"features": ["Pb"]}, "no column 'Pb'"),
-        ({"case": {"colour": "red"}}, "case has no field 'colour'"),
+        ({"case": {"color": "red"}}, "case has no field 'color'"),
     ],
 )
 def test_wrong_parameters_are_named(tables, options, message):

@@ -1,4 +1,4 @@
-"""The settings of a case: validated once, serialised, and the same in every front end."""
+"""The settings of a case: validated once, serialized, and the same in every front end."""
 
 import inspect
 import json
@@ -35,9 +35,9 @@ def test_every_wrong_value_is_named_at_once():
             missing=None,
             seed=None,
             reduce_to=0,
-            roles={"a": "colour"},
+            roles={"a": "color"},
             tables={"background": {"decimal": ";"}},
-            case={"colour": "red"},
+            case={"color": "red"},
             log=True,
             logged=True,
         )
@@ -53,9 +53,9 @@ def test_every_wrong_value_is_named_at_once():
     for words in (
         "reduce_to=0 must be a whole number",
         "seed=None must be a whole number",
-        "{'a': 'colour'}",
+        "{'a': 'color'}",
         "background-decimal=';'",
-        "no field 'colour'",
+        "no field 'color'",
     ):
         assert words in text
     assert "log and logged exclude each other" in text

@@ -18,6 +18,7 @@ from transvariation.casework.model_file import fit_model, score_table
 from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.preprocessing import make_preprocessing
+from transvariation.preprocessing.steps import STEPS
 from transvariation.report.case import case_document
 from transvariation.report.case_figures import draw_distance_plot
 from transvariation.report.wording.remedies import error_text
@@ -52,6 +53,17 @@ def test_the_region_of_a_shifted_band_is_that_band(result):
     assert all(c.spectrum for c in result.conclusions)
 
 
+@pytest.mark.parametrize("steps", [*STEPS, "regions:1200-1300:1350-1500", "als:1e4:0.05,peak:1200-1400,sg2:15:3"])
+def test_every_step_of_preprocessing_is_what_judge_compares_by(tables, steps):
+    known, new = tables
+    found = judge(known, new, preprocess=steps)
+    axis = [float(name) for name in known.columns]
+    pipeline = make_preprocessing(steps, axis).fit(known)
+    done = [pd.DataFrame(pipeline.transform(X), X.index, X.columns) for X in (known, new)]
+    for one, other in zip(found.conclusions, judge(*done).conclusions, strict=True):
+        assert one.p_value == other.p_value
+
+
 def test_regions_move_with_the_sensitivity_as_judge_would_find_them(tables, result):
     assert result.at(0.8).conclusions == judge(*tables, preprocess="snv,sg1", sensitivity=0.8).conclusions
     widths = [result.spectra.band(s).width for s in (0.7, 0.8, 0.9)]
@@ -67,7 +79,7 @@ def test_reasons_of_many_variables_are_the_ten_most_telling(result):
     for c in result.conclusions:
         assert len(c.reasons) <= 10
         at = sorted(result.inputs.features.index(reason.variable) for reason in c.reasons)
-        assert min(np.diff(at), default=9) > 1  # neighbouring positions tell the same
+        assert min(np.diff(at), default=9) > 1  # neighboring positions tell the same
     strongest = result.excluded[0].reasons[0]
     assert strongest.deviation == max((r.deviation for r in result.excluded[0].reasons), key=abs)
     assert 1240 <= float(strongest.variable) <= 1372
@@ -131,12 +143,15 @@ def test_dd_simca_keeps_the_distances_of_its_acceptance_plot(tables):
         limit, outlier = moved.distances.limits(sensitivity)
         assert limit < outlier
         assert [c.accepted for c in moved.conclusions] == (full <= limit).tolist()
+    missed = {n for n, c in zip(found.foreign.fragments, found.conclusions, strict=True) if c.accepted}
+    assert missed
     figure = draw_distance_plot(found)
     names = {text.get_text().strip() for text in figure.axes[0].texts}
-    assert names == {c.fragment for c in found.excluded}
+    assert names == {c.fragment for c in found.excluded} | missed  # members rejected, strangers accepted
     assert len(found.distances.control) == len(tables[0])
     assert len(found.distances.foreign) == len(foreign)
-    assert "distances" in VIEWS["view"](found)["figures"]
+    assert {"distances", "aliens", "selectivity"} <= set(VIEWS["view"](found)["figures"])
+    assert f"Number of components: {found.distances.n_components}" in description(found)
     assert judge(*tables, preprocess="snv").distances is None
 
 
@@ -199,6 +214,22 @@ def test_spectra_that_lack_bands_are_scored_as_judge_does_and_rejected_as_rarely
     expected = judge(known, new, settings=settings)
     assert expected.to_json().count("positions are missing") == 1
     scores = pd.read_csv(tmp_path / "out.csv")["p_value"]
+    assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
+
+
+@pytest.mark.parametrize("steps", [None, "snv,sg1"])
+@pytest.mark.parametrize("repeats", [1, pytest.param(40, marks=pytest.mark.long)])
+def test_genuine_spectra_on_a_coarser_grid_are_rejected_as_rarely(tmp_path, steps, repeats):
+    """Between the known positions, where noise that differs at every position shows how these were interpolated."""
+    rng, settings = np.random.default_rng(2), CaseSettings(preprocess=steps)
+    coarse, rejected = np.arange(1002.5, 1590, 10), []
+    for _ in range(repeats):
+        known, new = spectra(40, rng), spectra(50, rng, axis=coarse)
+        fit_model(known, tmp_path / "m.tv", settings)
+        rejected.append(score_table(tmp_path / "m.tv", new, tmp_path / "out.csv").rejected / 50)
+    assert np.mean(rejected) <= 0.1 + (0.1 if repeats == 1 else 0.03)
+    scores = pd.read_csv(tmp_path / "out.csv")["p_value"]
+    expected = judge(known, new, settings=settings)
     assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
 
 

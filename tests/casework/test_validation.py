@@ -10,11 +10,12 @@ from benchmarks.sections import validation as simulation
 from click.testing import CliRunner
 
 from transvariation.casework import CaseError, Database, SettingsError, judge, validate
+from transvariation.casework.background.pairs import Design, case_pairs
 from transvariation.casework.background.performance import cllr
 from transvariation.casework.validation import parse_design, read_criteria
 from transvariation.casework.validation.comparisons import Comparisons, Sources
 from transvariation.casework.validation.measures import cllr_interval
-from transvariation.casework.validation.methods import judge_comparisons, pairs_of, two_level_ratio
+from transvariation.casework.validation.methods import judge_comparisons, two_level_ratio
 from transvariation.cli import main
 from transvariation.report.validation import validation_summary, write_validation_report
 
@@ -120,7 +121,7 @@ def test_lir_needs_the_mean_and_the_number_of_fragments_only():
     X = rng.normal(size=(60, 2)) + np.repeat(3 * rng.normal(size=(15, 2)), 4, axis=0)
     model = two_level.TwoLevelModelNormalKDE().fit_on_unpaired_instances(X, np.repeat(np.arange(15), 4))
     known, questioned = rng.normal(size=(1, 3, 2)), rng.normal(size=(1, 1, 2))
-    ours = two_level_ratio(model, pairs_of(known.mean(axis=1), questioned[:, 0], 3))
+    ours = two_level_ratio(model, case_pairs(known.mean(axis=1), questioned[:, 0], Design(3)))
     np.testing.assert_allclose(ours, model.transform(questioned, known).ravel())
 
 

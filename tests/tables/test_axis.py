@@ -54,7 +54,8 @@ class TestSpectra:
         known = self.smooth(np.arange(1100, 1200, 2))
         decimals = known.set_axis([f"{float(name):.1f}" for name in known], axis=1)
         floats = known.set_axis([float(name) for name in known], axis=1)
-        for other in (decimals, floats):
+        units, letters = (known.set_axis([how.format(name) for name in known], axis=1) for how in ("{} nm", "X{}"))
+        for other in (decimals, floats, units, letters):
             pair = read_pair(known, other)
             assert len(pair.features) == 50
             np.testing.assert_array_equal(pair.recovered.X, known)
@@ -93,6 +94,25 @@ class TestSpectra:
         with pytest.raises(TableError, match="the positions are 5 apart, those needed 2"):
             list(read_chunks(new, list(known.columns)))
 
+    def test_known_spectra_are_not_invented_in_a_gap(self):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1098, 1208, 5))
+        known = known.drop(columns=[str(x) for x in range(1140, 1160, 2)])
+        expected = [str(x) for x in range(1103, 1203, 5) if not 1138 < x < 1160]
+        pair = read_pair(known, new)
+        assert list(pair.features) == expected
+        np.testing.assert_allclose(pair.control.X, pair.recovered.X, atol=1e-3)
+        assert "(1098, 1143 to 1158, 1203)" in str([note.message for note in pair.notes])
+        (block,) = read_chunks(new, list(known.columns), gaps=True)
+        assert list(block.features) == expected
+
+    def test_the_noise_of_known_spectra_between_their_positions_is_that_of_a_measurement(self):
+        """A spline has a quarter less variance, so that new spectra, measured there, would be rejected too often."""
+        noise = np.random.default_rng(0).normal(size=(200, 50))
+        known = pd.DataFrame(noise, columns=[str(x) for x in range(1100, 1200, 2)])
+        found = read_pair(known, self.smooth(np.arange(1101, 1199, 4))).control.X[:, 3:-3]
+        assert found.var() == pytest.approx(noise.var(), rel=0.04)
+        assert abs(np.mean(found[:, 1:] * found[:, :-1])) < 0.2
+
     def test_a_grid_shifted_beyond_the_ends_lacks_these(self):
         known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1101, 1199, 2))
         pair = read_pair(known, new)
@@ -107,6 +127,22 @@ class TestSpectra:
         assert found.startswith("r: the positions go from 1151 to 1299, those needed from 1100 to 1198")
         with pytest.raises(TableError, match="positions between 1138 and 1160 are missing, in a gap"):
             list(read_chunks(known.drop(columns=[str(x) for x in range(1140, 1160, 2)]), list(known.columns)))
+
+    @pytest.mark.parametrize("shift", [0, 1])
+    @pytest.mark.parametrize(("here", "there"), [("{} nm", "{} cm-1"), ("{} (nm)", "{} (cm-1)"), ("{} nm", "{} cm⁻¹")])
+    def test_positions_in_another_unit_are_refused(self, here, there, shift):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1102, 1198, 2) + shift)
+        known, new = (frame.rename(columns=how.format) for frame, how in ((known, here), (new, there)))
+        refusal = "the positions of the spectra are in cm-1, those needed in nm; convert them"
+        assert problems(known, new, names=("c", "r")) == [f"r: {refusal}"]
+        with pytest.raises(TableError, match=refusal):
+            list(read_chunks(new, list(known.columns)))
+
+    @pytest.mark.parametrize("name", ["{} cm⁻¹", "{} (cm^-1)", "{} [CM-1]", "{}"])
+    def test_spellings_of_a_unit_are_one(self, name):
+        known = self.smooth(np.arange(1100, 1200, 2))
+        known, new = (known.rename(columns=how.format) for how in ("{} cm-1", name))
+        assert len(read_pair(known, new).features) == 50
 
     def test_a_band_that_one_table_lacks_is_not_compared(self):
         known = self.smooth(np.arange(1100, 1200, 2))

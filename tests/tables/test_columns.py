@@ -17,7 +17,7 @@ class TestRoles:
     def test_row_names_without_a_header(self):
         assert read_table(b'"","K"\n"1",5\n"2",6\n').ids == ("1", "2")
 
-    def test_given_columns_overrule_recognised_ones(self):
+    def test_given_columns_overrule_recognized_ones(self):
         table = read_table(b"id,other,K\n1,A,5\n2,B,6\n", id_column="other", features=["K"])
         assert table.ids == ("A", "B")
         table = read_table(b"id,k,K\nA,x,5\nA,y,6\n", source_column="id")
@@ -29,13 +29,13 @@ class TestRoles:
         assert read_table(file, features=["Type", "Na"]).features == ("Na", "Type")
 
     def test_text_columns_are_not_used_and_noted(self):
-        table = read_table(b"id,Na,colour,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
+        table = read_table(b"id,Na,color,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
         assert table.features == ("Na",)
-        assert "column 'colour': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
+        assert "column 'color': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
         assert [note.params["fault"] for note in table.notes if note.column == "seen"] == ["date"]
 
     def test_a_text_column_asked_for_is_a_problem(self):
-        assert len(problems(b"id,Na,colour\nA,1,green\nB,2,blue\n", features=["Na", "colour"])) == 2
+        assert len(problems(b"id,Na,color\nA,1,green\nB,2,blue\n", features=["Na", "color"])) == 2
 
     def test_a_column_named_twice(self):
         file = b"id,K (ppm),Mg\nA,1,2\nB,3,4\n"

@@ -59,11 +59,19 @@ def test_a_word_below_a_variable_in_two_units_is_a_problem():
         read_pair(PPM, BOTH.replace(b"30", b"abc"))
 
 
+def test_the_remedy_for_a_title_names_the_table():
+    plain, titled = b"id,Na,Mg\nA,1,2\nB,1,3\nC,2,3\n", b"Glass\nid,Na,Mg\nA,1,2\nB,1,3\nC,2,3\n"
+    for tables, remedy in (((titled, plain), "control-"), ((plain, titled), "recovered-"), ((titled, titled), "")):
+        with pytest.raises(TableError) as caught:
+            read_pair(*tables)
+        assert f"give --{remedy}header-row 2" in error_text(caught.value, "cli")
+
+
 def test_each_table_may_have_its_own_decimal_mark():
     control, recovered = b"id;RI\nA;1.51\nB;1.52\n", b"id;RI\nX;1,512\n"
     with pytest.raises(TableError) as caught:
         read_pair(control, recovered)
-    assert caught.value.text().endswith('give decimal="," in the TableSettings of the recovered table')
+    assert str(caught.value).endswith('give decimal="," in the TableSettings of the recovered table')
     assert error_text(caught.value, "cli").endswith("if the comma is the decimal mark, give --recovered-decimal comma")
     comma = TableSettings(decimal=",")
     for settings in ((TableSettings(), comma), (TableSettings(decimal="."), comma)):

@@ -14,7 +14,7 @@ from transvariation.tables.problems import Problems
 def test_characters_that_move_the_cursor_or_hide_text_are_escaped(text):
     assert printable(text).isprintable()
     assert printable(text) != text
-    assert Problem("not-a-number", text, 2, text, {"value": text}).located().isprintable()
+    assert str(Problem("not-a-number", text, 2, text, {"value": text})).isprintable()
 
 
 def test_printable_text_stays_as_it_is():
@@ -25,7 +25,7 @@ def test_a_problem_survives_json():
     (problem,) = _problems(b"id,Na\nA,1\nB,\n")
     again = Problem.from_dict(json.loads(json.dumps(problem.to_dict())))
     assert again == problem
-    assert again.text().endswith('choose missing="drop" or missing="impute"')
+    assert str(again).endswith('choose missing="drop" or missing="impute"')
 
 
 def test_values_are_quoted_numbers_are_not():

@@ -58,7 +58,7 @@ TEXTS = [PLAIN, GERMAN, PLAIN.replace(",", "\t"), GERMAN.replace(";", "\t"), PLA
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
-def test_delimiter_decimal_mark_line_end_and_encoding_are_recognised(text, newline, encoding):
+def test_delimiter_decimal_mark_line_end_and_encoding_are_recognized(text, newline, encoding):
     table = read_table(text.replace("\n", newline).encode(encoding))
     assert (table.ids, table.features) == (("F1", "F2", "F3"), ("Na", "Mg"))
     assert table.X.tolist() == VALUES
@@ -81,7 +81,7 @@ def test_excel_line_that_names_the_delimiter():
         ("id;Na, wt%;Mg, wt%\nA;1,5;2,5;\nB;1,6;2,6;\n", [[1.5, 2.5], [1.6, 2.6]]),  # a mark too many
         ("id;Na, wt%;\nA;1,5\nB;1,6\n", [[1.5], [1.6]]),
         ("Na, wt%;Mg, wt%\n1,5;2,5\n1,6;2,6\n", [[1.5, 2.5], [1.6, 2.6]]),  # commas would give three columns
-        ("id\tcolour\tNa, wt%\nA\tred\t1,5\nB\tred\t1,6\n", [[1.5], [1.6]]),
+        ("id\tcolor\tNa, wt%\nA\tred\t1,5\nB\tred\t1,6\n", [[1.5], [1.6]]),
         ("id|Na, wt%\nA|1,518\nB|1,61\n", [[1.518], [1.61]]),
         ('id,"seen; by",Na\nA,"K; L",1.5\nB,"K; L",1.6\n', [[1.5], [1.6]]),
         ("id,seen; by,Na,Mg\nA,K; L,1.5,2.5\nB,K; L,1.6,2.6\n", [[1.5, 2.5], [1.6, 2.6]]),

@@ -182,7 +182,7 @@ def compare_by_astm(
         expected = asked or (covered and (tables.background or len(tables.control.X) > len(tables.control.names)))
         cautions = [Caution.of("looks-logged")] if tables.contents is None and tables.axis is None and expected else []
         return Criterion(multiplier, min_rsd), [(None, ())] * len(tables.recovered.names), cautions
-    known, recovered = tables.linear(tables.control.replicates), tables.contents[1]
+    known, recovered = tables.linear(tables.control.replicates), tables.contents
     low, high = match_interval(known, multiplier, min_rsd)
     for mean in recovered:
         inside = (mean >= low) & (mean <= high)

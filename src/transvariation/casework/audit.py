@@ -32,42 +32,22 @@ RELATIVE_TOLERANCE = 1e-9  # relative, of numbers: what another processor may ro
 
 @dataclass(frozen=True)
 class TableFound:
-    """A table that a case names.
+    """A table that a case names."""
 
-    Attributes
-    ----------
-    table : str
-        ``"control"``, ``"recovered"``, ``"background"`` or ``"foreign"``.
-    file : str
-        As the case names it.
-    state : {"same", "changed", "missing"}
-        Whether the file has the SHA-256 that the case states.
-    """
-
-    table: str
-    file: str
-    state: str
+    table: str  # control, recovered, background or foreign
+    file: str  # as the case names it
+    state: str  # same, changed or missing: whether the file has the SHA-256 that the case states
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where a saved and a recomputed case or model differ; `transvariation.report.wording` puts it in words.
+    """A place where a saved and a recomputed case or model differ; `transvariation.report.wording` puts it in words."""
 
-    Attributes
-    ----------
-    place : str
-        A path into the JSON file, a file in a model, or the name of a software.
-    saved, recomputed : str or None
-        What is there, None if nothing is. Of an array, the first values that differ, or its kinds.
-    n, of : int
-        How many values of an array differ, and how many it has.
-    """
-
-    place: str
-    saved: str | None
+    place: str  # a path into the JSON file, a file in a model, or the name of a software
+    saved: str | None  # what is there, None if nothing is; of an array, the first value that differs, or its kind
     recomputed: str | None
-    n: int = 1
-    of: int = 1
+    n: int = 1  # how many values of an array differ
+    of: int = 1  # how many it has
 
 
 @dataclass(frozen=True)
@@ -99,13 +79,7 @@ class Verification:
 
 
 def read_case_file(path: str | Path) -> CaseResult:
-    """Read a case from its JSON file.
-
-    Parameters
-    ----------
-    path : path
-        The file that ``judge --json`` wrote.
-    """
+    """Read a case from the JSON file that ``judge --json`` wrote."""
     with case_errors(path, ValueError):
         return CaseResult.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
 

@@ -22,22 +22,12 @@ _SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsm", ".ods", ".parquet
 
 @dataclass(frozen=True)
 class BatchCase:
-    """The tables of one of many cases.
+    """The tables of one of many cases."""
 
-    Attributes
-    ----------
-    name : str
-        Of the case and of its files.
-    control, recovered : path
-        Its tables.
-    details : dict
-        Case details for its report.
-    """
-
-    name: str
+    name: str  # of the case and of its files
     control: TableSource
     recovered: TableSource
-    details: dict[str, str] = field(default_factory=dict)
+    details: dict[str, str] = field(default_factory=dict)  # for its report
 
 
 def read_batch(path: str | Path) -> list[BatchCase]:
@@ -109,28 +99,10 @@ def judge_batch(
     progress: Progress | None = None,
     command: str = "transvariation.casework.batch",
 ) -> Iterator[tuple[BatchCase, CaseResult | Exception]]:
-    """Judge many cases by the same settings, each as `judge` would alone.
+    """Judge many cases by the same settings and background, each as `judge` would alone.
 
-    A case that cannot be judged does not stop the others. What was learned from the background serves all cases with
-    the same variables.
-
-    Parameters
-    ----------
-    cases : sequence of BatchCase
-        The cases.
-    background : path, DataFrame or Database, or "nfi", optional
-        The background of all of them.
-    settings : CaseSettings, optional
-        How they are judged.
-    progress : callable, optional
-        See :func:`transvariation.casework.judge`.
-    command : str
-        The command to name in the results.
-
-    Yields
-    ------
-    BatchCase, CaseResult or Exception
-        Each case with its result, or why it could not be judged.
+    A case that cannot be judged does not stop the others: its error is yielded instead of its result. What was learned
+    from the background serves all cases with the same variables.
     """
     settings, learned = settings or CaseSettings(), list[CaseTables]()
     for i, case in enumerate(cases):

@@ -234,7 +234,7 @@ def _split_ratio(X: Floats) -> float:
 
 
 def _explained(scores: Floats) -> Floats:
-    """Compute the sum of squares that each split of sorted, centred scores explains."""
+    """Compute the sum of squares that each split of sorted, centered scores explains."""
     n, sums = np.arange(1, len(scores)), np.cumsum(scores)[:-1]
     return np.asarray(sums**2 / n + sums**2 / (len(scores) - n))
 

@@ -33,7 +33,7 @@ from transvariation.casework.evidence import (
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.reading import CaseTables
-from transvariation.casework.settings import CaseSettings
+from transvariation.casework.settings import CaseSettings, groups_for
 from transvariation.casework.variables import preprocessing_for, spectral_axis
 from transvariation.certificate import required_n
 from transvariation.conformal import p_values
@@ -148,8 +148,8 @@ def fit_classifier(
 
 def used_features(classifier: BaseEstimator, features: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """Return the variables that a fitted classifier uses, those it does not, and how many combinations it forms."""
-    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
-    step = pipeline[-2] if isinstance(pipeline, Pipeline) and len(pipeline) > 1 else None  # a reduction comes last
+    steps, _ = _parts_of(classifier)
+    step = steps[-1] if steps else None  # a reduction comes last
     if isinstance(step, SelectorMixin):
         chosen, names = step.get_support(), np.asarray(features, dtype=object)
         return tuple(names[chosen]), tuple(names[~chosen]), 0
@@ -158,10 +158,16 @@ def used_features(classifier: BaseEstimator, features: Sequence[str]) -> tuple[t
 
 def tp_of(classifier: BaseEstimator, X: pd.DataFrame) -> np.ndarray | None:
     """Compute the classifier's own tp, after a reduction that in the reduced variables; None if it has none."""
-    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else None
-    if isinstance(pipeline, Pipeline):
-        classifier, X = pipeline[-1], pipeline[:-1].transform(X)
-    return classifier.transvariation_probability(X) if hasattr(classifier, "transvariation_probability") else None
+    steps, model = _parts_of(classifier)
+    if not hasattr(model, "transvariation_probability"):
+        return None
+    return model.transvariation_probability(X if steps is None else steps.transform(X))
+
+
+def _parts_of(classifier: BaseEstimator) -> tuple[Pipeline | None, BaseEstimator]:
+    """Return the fitted steps before a classifier, if there are any, and the classifier that they end in."""
+    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
+    return (pipeline[:-1], pipeline[-1]) if isinstance(pipeline, Pipeline) else (None, classifier)
 
 
 def compare_with_control(
@@ -195,7 +201,7 @@ def compare_with_control(
         return _no_evidence(tables, 0, univariate, Caution.of("background-alone", **error.values))
     if groups is None:
         groups = ()
-        grouped = settings.groups_for(tables.axis is not None)
+        grouped = groups_for(settings, tables.axis is not None)
         if grouped and len(control) >= MIN_CONTROL_TO_GROUP and 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
             groups = group_fragments(_control_pair_p_values(*tables.means_after(settings.steps)))
     foreign, coverage = tables.foreign, classifier.coverage_report()
@@ -224,19 +230,19 @@ def compare_with_control(
 
 def _distances_of(classifier: BaseEstimator, *rows: Floats | tuple[()]) -> Distances | None:
     """Compute the distances of control, recovered and foreign fragments by DD-SIMCA; None by another method."""
-    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
-    model = pipeline[-1] if isinstance(pipeline, Pipeline) else pipeline
+    steps, model = _parts_of(classifier)
     if not isinstance(model, DDSIMCA):
         return None
     features, freedom = classifier.feature_names_in_, model.degrees_of_freedom_
     parts = []
     for part in rows:
         frame = pd.DataFrame(part, columns=features)
-        X = pipeline[:-1].transform(frame) if isinstance(pipeline, Pipeline) and len(frame) else frame
+        X = steps.transform(frame) if steps is not None and len(frame) else frame
         parts.append(tuple(map(tuple, np.round(model.distances(X), 6).tolist())) if len(frame) else ())
     control, recovered, foreign = parts
     held_out = np.round(-classifier.calibration_.scores * freedom.sum(), 9)
     return Distances(
+        n_components=int(model.n_components_),
         degrees_of_freedom=tuple(freedom.tolist()),
         held_out=tuple(held_out.tolist()),
         control=control,

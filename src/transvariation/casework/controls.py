@@ -9,7 +9,7 @@ from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.decision import Conclusion, Model, is_accepted
 from transvariation.casework.fragments import gather_fragments
 from transvariation.casework.reading import CaseTables
-from transvariation.casework.settings import CaseSettings
+from transvariation.casework.settings import CaseSettings, words_for
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def split_control(tables: CaseTables, settings: CaseSettings) -> dict[str, CaseT
     table, known = tables.control_table, tables.control
     if table.source is None or len(set(table.source)) < 2:
         return {}
-    labelled = table.fragment is not None and len(known.names) > len(set(table.source))
+    labeled = table.fragment is not None and len(known.names) > len(set(table.source))
     spectral = tables.axis is not None
-    chosen = settings.controls or ("each" if labelled and settings.words_for(spectral) == "case" else "together")
+    chosen = settings.controls or ("each" if labeled and words_for(settings, spectral) == "case" else "together")
     if chosen == "together":
         return {}
     found = {}
@@ -82,16 +82,9 @@ def split_control(tables: CaseTables, settings: CaseSettings) -> dict[str, CaseT
 
 
 def join(sources: Sequence[str], conclusions: Sequence[Sequence[Conclusion]], models: Sequence[Model]) -> Joint:
-    """Answer for every recovered fragment whether it could come from any of the sources.
+    """Answer for every recovered fragment whether it could come from any of the control sources.
 
-    Parameters
-    ----------
-    sources : sequence of str
-        The control sources.
-    conclusions : sequence of sequences of Conclusion
-        By each of them, in the same order of fragments.
-    models : sequence of Model
-        By each of them.
+    The conclusions and the model by each of them are in the same order, and so are the fragments.
     """
     answers = []
     for several in zip(*conclusions, strict=True):

@@ -22,6 +22,7 @@ from transvariation._typing import Fields, Floats
 from transvariation.atomic_write import replacing, write_text
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table, TableSettings, read_table
+from transvariation.tables.headers import same_unit
 from transvariation.tables.opening import TableSource
 
 SCHEMA = "transvariation-database/1"
@@ -88,7 +89,9 @@ class Database:
     >>> from transvariation import load_nfi_glass
     >>> from transvariation.casework import Database
     >>> glass = load_nfi_glass().frame
-    >>> database = Database.build(glass, population="float glass from casework", fragment_column="piece", logged=True)
+    >>> population = "float glass from casework"
+    >>> columns = {"fragment_column": "piece", "logged": True}
+    >>> database = Database.build(glass, population=population, **columns)
     >>> database.describe()["sources"]
     977
     """
@@ -294,7 +297,7 @@ class Database:
         return cls(pd.read_csv(io.BytesIO(raw), dtype=texts, keep_default_na=False, na_values=empty), **told)
 
     def describe(self) -> Fields:
-        """Summarise the database.
+        """Summarize the database.
 
         Returns
         -------
@@ -346,7 +349,7 @@ class Database:
         scaled = values if self.logged or (values <= 0).any() else np.log10(values)  # gaps do not matter
         return (
             *self._duplicates(),
-            *self._twice_labelled(),
+            *self._twice_labeled(),
             *self._outlying(scaled),
             *self._units(),
             *self._drift(scaled),
@@ -361,7 +364,7 @@ class Database:
         n = int(self.frame.duplicated(list(self.variables)).sum())
         return [Finding("duplicates", {"n": n}, sources)]
 
-    def _twice_labelled(self) -> list[Finding]:
+    def _twice_labeled(self) -> list[Finding]:
         if "replicate" not in self.frame:
             return []
         twice = self.frame.duplicated(["source", "fragment", "replicate"], keep=False)
@@ -483,8 +486,8 @@ def _alike(first: Table, table: Table, features: Sequence[str] | None) -> Table:
             if lacking := [name for name in one.features if name not in other.lookup(one.features)]:
                 raise CaseError("database-menu", remedy="features", table=other.name, lacking=lacking, first=one.name)
     table = _with_variables(table, first.features)
-    units = {name: (first.units.get(name), table.units.get(name)) for name in first.features}
-    if apart := [name for name, (a, b) in units.items() if a and b and a != b]:
+    units = {name: (first.units.get(name, ""), table.units.get(name, "")) for name in first.features}
+    if apart := [name for name, (a, b) in units.items() if a and b and not same_unit(a, b)]:
         raise CaseError("database-units", first=first.name, table=table.name, variables=apart)
     return table
 

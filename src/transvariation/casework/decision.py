@@ -4,13 +4,13 @@ Figures, reports and the page ask this module; `transvariation.conformal.is_acce
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transvariation._typing import Fields
 from transvariation.casework.astm import Criterion
 from transvariation.casework.background.performance import Performance
+from transvariation.casework.background.rates import Rate
 from transvariation.casework.background.survey import Survey
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import Basis, FragmentEvidence, GroupEvidence, VariableEvidence, Variables
@@ -48,8 +48,9 @@ class Model:
         The number of fragments for which the sensitivity holds together; 1 if it holds for each.
     conclusive : bool
         False if neither the control nor a background supports the requested sensitivity.
-    false_exclusion, false_inclusion : float or None
-        Error rates measured on the background at the sensitivity used; None if the control calibrates.
+    exclusion, inclusion : Rate or None
+        False exclusions and false inclusions measured on the background at the sensitivity used; None if the control
+        calibrates.
     """
 
     variables: Variables
@@ -60,8 +61,8 @@ class Model:
     sensitivity_used: float = field(init=False)
     basis: str = field(init=False)
     conclusive: bool = field(init=False)
-    false_exclusion: float | None = field(init=False)
-    false_inclusion: float | None = field(init=False)
+    exclusion: Rate | None = field(init=False)
+    inclusion: Rate | None = field(init=False)
     lead: str = "exclusion"
     together: int = 1
     survey: Survey | None = None
@@ -71,11 +72,10 @@ class Model:
         basis, conclusive = _choose_basis(self.bases, self.need)
         n = self.bases[basis].n
         used = min(self.of_each, n / (n + 1))
-        rates = self.bases[basis].measured_rates(used) if conclusive else None
-        exclusion, inclusion = (None, None) if rates is None else (rate.share for rate in rates)
-        decided = {"sensitivity_used": used, "basis": basis, "conclusive": conclusive}
-        for name, value in (decided | {"false_exclusion": exclusion, "false_inclusion": inclusion}).items():
-            object.__setattr__(self, name, value)
+        exclusion, inclusion = self.bases[basis].measured_rates(used) if conclusive else (None, None)
+        self.__dict__.update(
+            sensitivity_used=used, basis=basis, conclusive=conclusive, exclusion=exclusion, inclusion=inclusion
+        )
 
     @property
     def of_each(self) -> float:
@@ -258,24 +258,18 @@ class Conclusion(FragmentEvidence):
 def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> Conclusion:
     """Decide whether a fragment is excluded, and by which evidence, at the sensitivity of a model.
 
-    Parameters
-    ----------
-    found : FragmentEvidence
-        A conclusion at another sensitivity is one, too.
-    model : Model
-        At that sensitivity.
-    spectra : Spectra or None
-        The control spectra.
+    A conclusion at another sensitivity is evidence, too.
     """
     p = found.p_values.get(model.basis)
     differs = None if p is None else not is_accepted(p, model.sensitivity_used)
     accepted = not differs if model.conclusive and differs is not None else None
     leads = "ratio" if found.log10_lr and (model.lead == "ratio" or accepted is None) else "exclusion"
     supports = _supports(found)
+    reasons = [(each.p_value(model.basis), _reason(each, model, accepted)) for each in found.reasons]
+    reasons.sort(key=lambda each: (1.0 if each[0] is None else each[0], -abs(each[1].deviation), each[1].variable))
     outcome = supports if leads == "ratio" else accepted
     return Conclusion(
-        **_fields(found, FragmentEvidence)
-        | {"reasons": tuple(sorted((_reason(each, model, accepted) for each in found.reasons), key=_strength(model)))},
+        **_fields(found, FragmentEvidence) | {"reasons": tuple(reason for _, reason in reasons)},
         accepted=accepted,
         differs=differs,
         p_value=p,
@@ -296,14 +290,6 @@ def _reason(found: VariableEvidence, model: Model, accepted: bool | None) -> Rea
     p = found.p_value(model.basis)
     evidence = accepted is False and p is not None and not is_accepted(p, model.sensitivity_used)
     return Reason(**_fields(found, VariableEvidence), evidence=evidence)
-
-
-def _strength(model: Model) -> Callable[[Reason], tuple[float, float, str]]:
-    def key(reason: Reason) -> tuple[float, float, str]:
-        p = reason.p_value(model.basis)
-        return 1.0 if p is None else p, -abs(reason.deviation), reason.variable
-
-    return key
 
 
 def _supports(found: FragmentEvidence) -> bool | None:

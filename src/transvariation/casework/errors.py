@@ -83,8 +83,8 @@ REMEDIES = {
     "other-method": 'use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
     "background": 'use method="neighbor" without a reduction, and give a background (background=): control fragments'
     " are few",
-    "no-log": "leave the variable out (without=), or judge without log=True",
-    "log": "if they are contents, take logarithms (log=True without logged)",
+    "no-log": "leave the variable out (without=), or judge without log=True (with logged=True if they are logarithms)",
+    "log": "if they are concentrations, take logarithms (log=True without logged)",
     "source-column": "name the column of the sources (source_column=)",
     "features": "name the variables to use (features=)",
     "leave-out": "leave these variables out (features=), or these measurements (missing='drop')",
@@ -133,32 +133,17 @@ class CaseError(ValueError):
     Examples
     --------
     >>> from transvariation.casework import CaseError
-    >>> print(CaseError("no-logarithm", remedy="no-log", table="control", row=3, variable="Fe", value=0))
-    control, row 3: Fe is 0, which has no logarithm; leave the variable out (without=), or judge without log=True
+    >>> at = {"table": "control", "row": 3, "variable": "Fe", "value": 0}
+    >>> print(str(CaseError("no-logarithm", remedy="no-log", **at)).split(";")[0])
+    control, row 3: Fe is 0, which has no logarithm
     """
 
     def __init__(self, code: str, *, remedy: str = "", **values: Any):
         super().__init__(code, remedy, values)
         self.code, self.remedy, self.values = code, remedy, values
 
-    def text(self, remedies: Mapping[str, str] = REMEDIES) -> str:
-        """Write what is wrong and what can be done.
-
-        Parameters
-        ----------
-        remedies : mapping of str to str
-            The remedies in the terms of a front end; by default those of Python.
-
-        Returns
-        -------
-        str
-            What is wrong, and the remedy.
-        """
-        said = phrase(MESSAGES[self.code], self.values)
-        return f"{said}; {remedies[self.remedy]}" if self.remedy else said
-
     def __str__(self) -> str:
-        return self.text()
+        return worded(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.code, remedy=self.remedy, **self.values), ()
@@ -166,3 +151,9 @@ class CaseError(ValueError):
 
 class MethodError(CaseError):
     """A method that cannot be used with the control fragments of a case."""
+
+
+def worded(error: CaseError, remedies: Mapping[str, str] = REMEDIES) -> str:
+    """Phrase what is wrong with a case, and what can be done in the terms of a front end."""
+    said = phrase(MESSAGES[error.code], error.values)
+    return f"{said}; {remedies[error.remedy]}" if error.remedy else said

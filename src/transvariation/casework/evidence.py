@@ -49,6 +49,8 @@ class Distances:
 
     Attributes
     ----------
+    n_components : int
+        Number of principal components.
     degrees_of_freedom : tuple of float
         Of the score distance and of the orthogonal distance: their weights in the full distance.
     held_out : tuple of float
@@ -57,6 +59,7 @@ class Distances:
         Score distance and orthogonal distance of each fragment.
     """
 
+    n_components: int
     degrees_of_freedom: tuple[float, ...]
     held_out: tuple[float, ...]
     control: tuple[tuple[float, ...], ...]
@@ -64,17 +67,7 @@ class Distances:
     foreign: tuple[tuple[float, ...], ...] = ()
 
     def limits(self, sensitivity: float) -> tuple[float, float]:
-        """Compute the full distances beyond which fragments are excluded, and beyond which they are outliers.
-
-        Parameters
-        ----------
-        sensitivity : float
-            That of the case.
-
-        Returns
-        -------
-        extreme, outlier : float
-        """
+        """Compute the full distances beyond which fragments are excluded, and beyond which they are outliers."""
         extreme = float(-conformal_threshold(-np.array(self.held_out), sensitivity, held_out=True))
         return extreme, outlier_distance(extreme, sum(self.degrees_of_freedom), len(self.held_out), sensitivity)
 
@@ -121,10 +114,10 @@ class Basis:
         numbers = np.arange(self.n_compared or self.n)
         return tuple(found), measure_rate(numbers < len(found), numbers)
 
-    def measured_rates(self, sensitivity: float) -> tuple[Rate, Rate] | None:
+    def measured_rates(self, sensitivity: float) -> tuple[Rate, Rate] | tuple[None, None]:
         """Return false exclusion and false inclusion at a sensitivity, with n and intervals; None without any."""
         if not self.rates:
-            return None
+            return None, None
         levels = self.rates["sensitivity"]
 
         def rate(name: str) -> Rate:
@@ -154,74 +147,38 @@ class Variables:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
-    """Evidence on q recovered fragments in p variables from one basis.
-
-    Attributes
-    ----------
-    basis : Basis
-    p_values : ndarray of shape (q,)
-        NaN where there is no evidence.
-    univariate : ndarray of shape (q, p) or None
-        P-values of comparisons by one variable, corrected for their number; NaN where there is no evidence; None if
-        components are compared.
-    groups : tuple of tuple of int
-        Recovered fragments that cannot be distinguished from each other.
-    group_p_values : tuple of float
-        The joint p-value of each group.
-    cautions : tuple of Caution
-    """
+    """Evidence on q recovered fragments in p variables from one basis."""
 
     basis: Basis
-    p_values: Floats
+    p_values: Floats  # of each fragment; NaN where there is no evidence
+    # P-values of comparisons by one variable, of shape (q, p), corrected for their number; NaN where there is no
+    # evidence. None if components are compared.
     univariate: Floats | None
-    groups: tuple[tuple[int, ...], ...] = ()
-    group_p_values: tuple[float, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()  # recovered fragments that cannot be distinguished from each other
+    group_p_values: tuple[float, ...] = ()  # the joint p-value of each group
     cautions: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ControlEvidence(Evidence):
-    """Evidence by the control fragments, with what only their classifier gives.
+    """Evidence by the control fragments, with what only their classifier gives."""
 
-    Attributes
-    ----------
-    variables : Variables
-        Those that the classifier uses.
-    tp : ndarray of shape (q,) or None
-    foreign : Foreign or None
-        The evidence on known foreign fragments.
-    distances : Distances or None
-        By DD-SIMCA.
-    """
-
-    variables: Variables
-    tp: Floats | None = None
-    foreign: Foreign | None = None
-    distances: Distances | None = None
+    variables: Variables  # those that the classifier uses
+    tp: Floats | None = None  # of each fragment
+    foreign: Foreign | None = None  # the evidence on known foreign fragments
+    distances: Distances | None = None  # by DD-SIMCA
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BackgroundEvidence(Evidence):
-    """Evidence by a background, with what only a background gives.
+    """Evidence by a background, with what only a background gives."""
 
-    Attributes
-    ----------
-    ratios, group_ratios : tuple of dict
-        Log10 likelihood ratio and bound by system, for each fragment and each group.
-    likelihood : dict
-        Performance of each likelihood-ratio system.
-    homogeneity_p_value, replicate_p_value : float or None
-        Of the control fragments compared with those of one source, and of all replicates with those of the background.
-    grouping : GroupingRates or None
-        How often fragments of the background are grouped wrongly; None without groups.
-    """
-
-    ratios: tuple[RatiosBySystem, ...]
+    ratios: tuple[RatiosBySystem, ...]  # of each fragment
     group_ratios: tuple[RatiosBySystem, ...] = ()
-    likelihood: dict[str, Performance] = field(default_factory=dict)
-    homogeneity_p_value: float | None = None
-    replicate_p_value: float | None = None
-    grouping: GroupingRates | None = None
+    likelihood: dict[str, Performance] = field(default_factory=dict)  # of each likelihood-ratio system
+    homogeneity_p_value: float | None = None  # of the control fragments, compared with those of one source
+    replicate_p_value: float | None = None  # of all replicates, compared with those of the background
+    grouping: GroupingRates | None = None  # how often fragments of the background are grouped wrongly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,12 +209,12 @@ class VariableEvidence:
     p_values: dict[str, float]
 
     def p_value(self, basis: str) -> float | None:
-        """Return the p-value by a basis, or by the control; None if there is none.
+        """Return the p-value of this variable alone by a basis, or by the control.
 
         Returns
         -------
-        float
-            The p-value of this variable alone.
+        float or None
+            None if there is none.
         """
         return self.p_values.get(basis, self.p_values.get("control"))
 

@@ -30,22 +30,13 @@ class Foreign:
     control_p_values: tuple[float, ...]
 
     def missed(self, sensitivity: float) -> int:
-        """Count the foreign fragments that are not excluded.
-
-        Parameters
-        ----------
-        sensitivity : float
-            That of the case.
-        """
+        """Count the foreign fragments that are not excluded."""
         return sum(is_accepted(p, sensitivity) for p in self.p_values)
 
     def type_ii_error(self, sensitivity: float | ArrayLike) -> pd.DataFrame:
         """Estimate the share of foreign fragments that are not excluded, by class or degree of adulteration.
 
-        Parameters
-        ----------
-        sensitivity : float or array-like
-            See :func:`transvariation.metrics.type_ii_error`.
+        See :func:`transvariation.metrics.type_ii_error`.
         """
         return type_ii_error(self.p_values, _numbers(self.levels) or self.levels, sensitivity=sensitivity)
 

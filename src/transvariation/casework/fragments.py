@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,29 +17,22 @@ LARGEST_LOGARITHM = 100.0
 
 @dataclass(frozen=True)
 class Fragments:
-    """Fragments of one table.
-
-    Attributes
-    ----------
-    names : tuple of str
-    sources : tuple of str or None
-        The source of each fragment; None where the table does not name it.
-    rows : tuple of ndarray of int
-        The rows of each fragment: its replicates.
-    X : ndarray of shape (n, p)
-        The measurements on the scale on which fragments are judged.
-    replicates : list of ndarray
-        The measurements of each fragment.
-    means : ndarray of shape (fragments, p)
-        The mean of each fragment.
-    """
+    """Fragments of one table."""
 
     names: tuple[str, ...]
-    sources: tuple[str | None, ...]
-    rows: tuple[Indices, ...]
-    X: Floats
-    replicates: list[Floats]
-    means: Floats
+    sources: tuple[str | None, ...]  # of each fragment; None where the table does not name it
+    rows: tuple[Indices, ...]  # of each fragment: its replicates
+    X: Floats  # all rows, on the scale on which fragments are judged
+
+    @cached_property
+    def replicates(self) -> list[Floats]:
+        """The measurements of each fragment."""
+        return [self.X[at] for at in self.rows]
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of each fragment, of shape (fragments, p)."""
+        return np.array([x.mean(axis=0) for x in self.replicates])
 
     @property
     def n_replicates(self) -> int:
@@ -56,23 +50,13 @@ class Fragments:
 
 
 def gather_fragments(X: Floats, keys: Sequence[str], sources: Sequence[str] | None = None) -> Fragments:
-    """Collect the rows of each fragment, in order of appearance.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-    keys : sequence of str
-        The fragment of each row.
-    sources : sequence of str, optional
-        The source of each row.
-    """
+    """Collect the rows of each fragment, in order of appearance, by the fragment and the source of every row."""
     found: dict[str, list[int]] = {}
     for i, key in enumerate(keys):
         found.setdefault(key, []).append(i)
     owners = tuple(None if sources is None else sources[at[0]] for at in found.values())
     rows = tuple(np.array(at, dtype=np.intp) for at in found.values())
-    replicates = [X[at] for at in rows]
-    return Fragments(tuple(found), owners, rows, X, replicates, np.array([x.mean(axis=0) for x in replicates]))
+    return Fragments(tuple(found), owners, rows, X)
 
 
 def fragments_of(table: Table, role: str, *, log: bool, logged: bool) -> Fragments:

@@ -10,7 +10,7 @@ from scipy.signal import find_peaks
 from transvariation._typing import Fields, Floats, Indices
 from transvariation.casework.astm import MatchInterval, compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
-from transvariation.casework.background.survey import SURVEY, SurveyComparison, compare_with_survey, summarise
+from transvariation.casework.background.survey import SURVEY, SurveyComparison, compare_with_survey, summarize
 from transvariation.casework.checks import Check, check_case
 from transvariation.casework.control import compare_with_control
 from transvariation.casework.controls import split_control
@@ -33,8 +33,8 @@ from transvariation.casework.fragments import Fragments
 from transvariation.casework.procedure import Procedure
 from transvariation.casework.progress import Progress, ProgressStep, ignore_progress, progress_of_part
 from transvariation.casework.reading import CaseTables, read_case
-from transvariation.casework.result import CaseResult, Inputs, Measured
-from transvariation.casework.settings import CaseSettings
+from transvariation.casework.result import CaseResult, Inputs, Measured, joined
+from transvariation.casework.settings import CaseSettings, groups_for, words_for
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.provenance import provenance
@@ -124,15 +124,7 @@ def judge_tables(
 ) -> CaseResult:
     """Judge a case whose tables were read with the same settings.
 
-    Parameters
-    ----------
-    tables : CaseTables
-        What `read_case` returned.
-    settings : CaseSettings
-    progress : callable
-        See `judge`.
-    command : str
-        The command to name in the result.
+    The result names the command; for `progress` see `judge`.
     """
     if divided := split_control(tables, settings):
         return _judge_each(tables, divided, settings, progress, command)
@@ -141,11 +133,11 @@ def judge_tables(
         background = compare_with_background(tables, seed, lambda step, share: progress(step, 0.1 + 0.6 * share))
     compared = ProgressStep("control", {"recovered": len(tables.recovered.names), "control": len(tables.control.names)})
     progress(compared, 0.7 if background else None)  # without a background this step is nearly all the work
-    if background is not None and not settings.groups_for(tables.axis is not None):
+    if background is not None and not groups_for(settings, tables.axis is not None):
         background = replace(background, groups=(), group_p_values=(), group_ratios=(), grouping=None)
     control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress(ProgressStep("checks"), 0.9)
-    one = settings.words_for(tables.axis is not None) == "case"
+    one = words_for(settings, tables.axis is not None) == "case"
     checks, cautions = check_case(tables, background, np.random.default_rng(seed), of_one_source=one)
     criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed, settings.astm)
     bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
@@ -158,7 +150,7 @@ def judge_tables(
         sensitivity=settings.sensitivity,
         lead=settings.lead,
         together=len(tables.recovered.names) if settings.family_wise else 1,
-        survey=summarise(tables.background_names, surveyed) if surveyed else None,
+        survey=summarize(tables.background_names, surveyed) if surveyed else None,
     )
     spectra = _spectra(tables, model)
     fragments = _fragments(tables, control, background, matches, spectra)
@@ -206,7 +198,7 @@ def _judge_each(
         case = judge_tables(each, together, progress=own, command=command)
         named = tuple(replace(conclusion, control=name) for conclusion in case.conclusions)
         cases.append(replace(case, settings=settings, conclusions=named))
-    return CaseResult.of_several(_inputs(tables, ()), cases)
+    return joined(_inputs(tables, ()), cases)
 
 
 def _inputs(tables: CaseTables, checks: tuple[Check, ...]) -> Inputs:

@@ -16,7 +16,7 @@ from transvariation.base import OneClassClassifier
 from transvariation.calibration import check_groups
 from transvariation.casework.control import fit_classifier, tp_of, used_features
 from transvariation.casework.errors import CaseError
-from transvariation.casework.settings import CaseSettings
+from transvariation.casework.settings import CaseSettings, words_for
 from transvariation.casework.variables import check_without, select_ranges, spectral_axis
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, TableSettings, apply_policy, read_chunks, read_table
@@ -66,7 +66,7 @@ def fit_model(control: TableSource, path: Path, settings: CaseSettings | None = 
         raise CaseError("one-row", table=table.name)
     is_spectrum = spectral_axis(table.features) is not None
     rows, groups = _samples(table)
-    if settings.words_for(is_spectrum) == "sample" and table.fragment is not None:
+    if words_for(settings, is_spectrum) == "sample" and table.fragment is not None:
         groups = None  # as `judge`: the samples are those of a class, whoever supplied them
     classifier, found = fit_classifier(settings, settings.sensitivity, rows, groups)
     warned = list(found)

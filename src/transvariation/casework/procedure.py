@@ -17,24 +17,13 @@ CHOSEN = ("variables", "comparison")  # groups of settings that a procedure fixe
 
 @dataclass(frozen=True)
 class Procedure:
-    """Fixed settings, and the background that goes with them.
+    """Fixed settings, and the background that goes with them."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    sha256 : str
-        Its fingerprint.
-    fixed : dict
-        Fields of :class:`CaseSettings`. Those of variables and comparison that are not named have their defaults.
-    background : path, "nfi" or None
-        The only background that may be used.
-    """
-
-    name: str
+    name: str  # of the file
     sha256: str
+    # Fields of `CaseSettings`. Those of variables and comparison that are not named have their defaults.
     fixed: Mapping[str, object]
-    background: Path | str | None = None
+    background: Path | str | None = None  # the only one that may be used
 
     @classmethod
     def read(cls, path: str | Path) -> "Procedure":
@@ -71,12 +60,8 @@ class Procedure:
     def settings(self, given: Mapping[str, Any], settings: CaseSettings | None = None) -> CaseSettings:
         """Build the settings of a case; what is fixed cannot be given otherwise.
 
-        Parameters
-        ----------
-        given : mapping
-            Fields of `CaseSettings`: those of tables and report, or the same as the procedure has.
-        settings : CaseSettings, optional
-            The same; `given` replaces its fields.
+        Those of tables and report may be given, or the same as the procedure has; `given` replaces fields of
+        `settings`.
         """
         if settings is not None:
             plain = CaseSettings()
@@ -92,13 +77,7 @@ class Procedure:
         return CaseSettings.build(None, {**given, **self.fixed})
 
     def background_of(self, given: Any) -> Any:
-        """Return the background of the procedure, and refuse another one.
-
-        Parameters
-        ----------
-        given : object
-            The background that was given for the case, if any.
-        """
+        """Return the background of the procedure, and refuse another one."""
         same = given == self.background or (
             isinstance(given, str | Path)
             and isinstance(self.background, Path)

@@ -7,22 +7,11 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class ProgressStep:
-    """A step of a computation; `transvariation.report.wording` puts it in words.
-
-    Attributes
-    ----------
-    code : {"reading", "background", "control", "checks", "validation"}
-        What is done: read the tables, compare with the background, compare with the control, check the control, or
-        compare sources that were left out.
-    values : dict of str to int
-        The numbers of fragments it concerns.
-    within : tuple of str
-        The case, and the source of the control, that it belongs to, where there are several.
-    """
+    """A step of a computation; `transvariation.report.wording` puts it in words."""
 
     code: Literal["reading", "background", "control", "checks", "validation"]
-    values: dict[str, int] = field(default_factory=dict)
-    within: tuple[str, ...] = ()
+    values: dict[str, int] = field(default_factory=dict)  # the numbers of fragments it concerns
+    within: tuple[str, ...] = ()  # the case and the source of the control, where there are several
 
 
 # A step, and the share of the work done before it; None while that is not known.

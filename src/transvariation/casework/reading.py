@@ -51,64 +51,28 @@ MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is 
 
 @dataclass(frozen=True)
 class CaseTables:
-    """The tables of a case, as fragments on the scale on which they are judged.
+    """The tables of a case, as fragments on the scale on which they are judged."""
 
-    Attributes
-    ----------
-    features : tuple of str
-        The variables compared.
-    control_table, recovered_table : Table
-        As read.
-    control, recovered : Fragments
-    exponent : bool
-        Whether the measurements are logarithms (base 10): by `log`, by `logged`, or as those of the NFI background.
-    axis : ndarray or None
-        The positions of the variables, if they are a spectrum: from their names, or else their numbers.
-    preprocess : str or None
-        The steps of preprocessing.
-    background_table : Table or None
-    background : sequence of Source
-        The fragments of each background source, preprocessed, in the variables `kept`.
-    background_names : tuple of str
-        Of these sources.
-    kept : ndarray of bool
-        The variables, or components, in which fragments of one background source differ at all.
-    one_fragment : bool
-        Whether each background source is one fragment, whose replicates stand for fragments.
-    cautions : tuple of Caution
-        What was found on reading the background.
-    preprocessing : Pipeline or None
-        The preprocessing, learned from the background, for comparisons with it.
-    foreign_table : Table or None
-    foreign : Fragments or None
-        Known foreign fragments.
-    population : str
-        What the background sources are a sample of, as its database says.
-    survey : ndarray of shape (n,) or None
-        One value per background source, of the only variable, instead of `background`.
-    learned : dict
-        What was learned from the background, by seed; several control sources share it.
-    """
-
-    features: tuple[str, ...]
+    features: tuple[str, ...]  # the variables compared
     control_table: Table
     recovered_table: Table
     control: Fragments
     recovered: Fragments
-    exponent: bool
-    axis: Floats | None
-    preprocess: str | None
+    exponent: bool  # whether the measurements are logarithms (base 10): by `log` or `logged`, or as those of the NFI
+    axis: Floats | None  # positions in a spectrum: from the names of the variables, or else their numbers
+    preprocess: str | None  # its steps
     background_table: Table | None = None
-    background: Sequence[Source] = ()
-    background_names: tuple[str, ...] = ()
-    kept: Bools | Indices | tuple[()] = ()
-    one_fragment: bool = False
-    cautions: tuple[Caution, ...] = ()
-    preprocessing: Pipeline | None = None
+    background: Sequence[Source] = ()  # the fragments of each source, preprocessed, in the variables `kept`
+    background_names: tuple[str, ...] = ()  # of these sources
+    kept: Bools | Indices | tuple[()] = ()  # variables, or components, in which fragments of one source differ at all
+    one_fragment: bool = False  # whether each background source is one fragment, whose replicates stand for fragments
+    cautions: tuple[Caution, ...] = ()  # what was found on reading the background
+    preprocessing: Pipeline | None = None  # for comparisons with the background, and learned from it
     foreign_table: Table | None = None
-    foreign: Fragments | None = None
-    population: str = ""
-    survey: Floats | None = None
+    foreign: Fragments | None = None  # known foreign fragments
+    population: str = ""  # what the background sources are a sample of, as its database says
+    survey: Floats | None = None  # one value per background source, of the only variable, instead of `background`
+    # What was learned from the background, by seed; several control sources share it.
     learned: dict[int, Background] = field(default_factory=dict, repr=False)
 
     def prepared(self, X: Floats) -> Floats:
@@ -116,7 +80,7 @@ class CaseTables:
         return X if self.preprocessing is None else self.preprocessing.transform(X)
 
     @property
-    def is_summarised(self) -> bool:
+    def is_summarized(self) -> bool:
         """Whether many variables become a few components before they are compared with the background."""
         return self.preprocessing is not None and "components" in self.preprocessing.named_steps
 
@@ -140,9 +104,7 @@ class CaseTables:
     @cached_property
     def checked_control(self) -> Fragments:
         """The control fragments after preprocessing, for checks of the control."""
-        X = self.after(self.preprocess, self.control.X)
-        replicates = [X[rows] for rows in self.control.rows]
-        return replace(self.control, X=X, replicates=replicates, means=np.array([x.mean(axis=0) for x in replicates]))
+        return replace(self.control, X=self.after(self.preprocess, self.control.X))
 
     @cached_property
     def shown(self) -> tuple[Floats, Floats]:
@@ -169,22 +131,18 @@ class CaseTables:
         return found
 
     @cached_property
-    def contents(self) -> tuple[Floats, Floats] | None:
-        """The means of the control and the recovered fragments as contents; None if they are spectra or negative."""
+    def contents(self) -> Floats | None:
+        """The means of the recovered fragments as contents; None if the measurements are spectra or negative."""
         rows = (x for source in self.background for x in source)
         negative = not self.exponent and any((x < 0).any() for x in (self.control.X, self.recovered.X, *rows))
         if self.axis is not None or negative:
             return None
-        return self.linear_means(self.control.replicates), self.linear_means(self.recovered.replicates)
+        return np.array([self.linear([x]).mean(axis=0) for x in self.recovered.replicates])
 
     def linear(self, fragments: Source) -> Floats:
         """Join the replicates of fragments on the linear scale."""
         rows = np.concatenate(list(fragments))
         return np.power(10.0, rows) if self.exponent else rows
-
-    def linear_means(self, fragments: Source) -> Floats:
-        """Compute the means of fragments on the linear scale."""
-        return np.array([(np.power(10.0, x) if self.exponent else x).mean(axis=0) for x in fragments])
 
 
 def read_case(
@@ -262,7 +220,8 @@ def _check_sources(background: object, foreign: object, settings: CaseSettings) 
         raise CaseError("background-and-foreign")
     for which, source in (("background", background), ("foreign", foreign)):
         if which in settings.tables and source is None:
-            raise CaseError("settings-of-no-table", table=which, given=settings.tables[which].given())
+            given = [name for name, value in vars(settings.tables[which]).items() if value]
+            raise CaseError("settings-of-no-table", table=which, given=given)
 
 
 def _read_pair(sources: Mapping[str, Any], settings: CaseSettings, limits: Limits) -> Pair:
@@ -343,7 +302,7 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
     if steps:
         # Learned from all sources: the influence of one on the mean spectrum is small, as on the covariance.
         case = replace(case, preprocessing=Pipeline(steps).fit(fragments.means))
-    if case.is_summarised:
+    if case.is_summarized:
         components = steps[-1][1]
         n, explained = len(components.components_), float(components.explained_)
         cautions.append(Caution.of("components", n=n, variables=len(case.features), explained=explained))
@@ -360,7 +319,7 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
     if not kept.any():
         raise CaseError("constant-sources", remedy="more-sources", table=table.name)
     if not kept.all():
-        names = [f"component {j + 1}" for j in range(len(kept))] if case.is_summarised else case.features
+        names = [f"component {j + 1}" for j in range(len(kept))] if case.is_summarized else case.features
         left_out = np.asarray(names, dtype=object)[~kept].tolist()
         cautions.append(Caution.of("constant-in-background", variables=left_out, table=table.name))
     return replace(

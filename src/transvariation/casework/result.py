@@ -120,37 +120,6 @@ class CaseResult:
     joint: Joint | None = None
     distances: Distances | None = None
 
-    @classmethod
-    def of_several(cls, inputs: Inputs, cases: Sequence["CaseResult"]) -> "CaseResult":
-        """Put the cases of several control sources together.
-
-        Parameters
-        ----------
-        inputs : Inputs
-            All that was compared.
-        cases : sequence of CaseResult
-            The case of each source, whose conclusions name it.
-
-        Returns
-        -------
-        CaseResult
-        """
-        first, conclusions = cases[0], [case.conclusions for case in cases]
-        models = [case.model for case in cases]
-        sources = [str(found[0].control) for found in conclusions]
-        shared = tuple(each for each in first.cautions if all(each in case.cautions for case in cases))
-        return cls(
-            settings=first.settings,
-            inputs=inputs,
-            model=min(models, key=lambda model: (model.conclusive, model.sensitivity_used)),
-            conclusions=tuple(conclusion for found in conclusions for conclusion in found),
-            groups=(),
-            cautions=shared,
-            provenance=first.provenance,
-            cases=tuple(cases),
-            joint=join(sources, conclusions, models),
-        )
-
     @property
     def excluded(self) -> tuple[Conclusion, ...]:
         """The conclusions that exclude a fragment."""
@@ -180,7 +149,7 @@ class CaseResult:
             The case with the conclusions at that sensitivity.
         """
         if self.cases:
-            return self.of_several(self.inputs, [case.at(sensitivity) for case in self.cases])
+            return joined(self.inputs, [case.at(sensitivity) for case in self.cases])
         model = self.model.at(sensitivity)
         return replace(
             self,
@@ -232,6 +201,23 @@ class CaseResult:
         if values.pop("schema", None) != SCHEMA:
             raise ValueError(f"not a case of this program: the key 'schema' should be {SCHEMA!r}")
         return _built(cls, values)
+
+
+def joined(inputs: Inputs, cases: Sequence[CaseResult]) -> CaseResult:
+    """Put together the cases of several control sources, whose conclusions name them, on all inputs."""
+    first, models = cases[0], [case.model for case in cases]
+    conclusions = [case.conclusions for case in cases]
+    return CaseResult(
+        settings=first.settings,
+        inputs=inputs,
+        model=min(models, key=lambda model: (model.conclusive, model.sensitivity_used)),
+        conclusions=tuple(conclusion for found in conclusions for conclusion in found),
+        groups=(),
+        cautions=tuple(each for each in first.cautions if all(each in case.cautions for case in cases)),
+        provenance=first.provenance,
+        cases=tuple(cases),
+        joint=join([str(found[0].control) for found in conclusions], conclusions, models),
+    )
 
 
 def _built(kind: Any, value: Any) -> Any:

@@ -26,8 +26,8 @@ __all__ = [
 TABLES_OF_CASE = ("control", "recovered", "background", "foreign")
 METHODS = {
     "neighbor": "distances to the nearest control fragments",
-    "tocc": "share of control fragments farther from the centre",
-    "pam": "the same around several centres",
+    "tocc": "share of control fragments farther from the center",
+    "pam": "the same around several centers",
     "mixture": "a mixture of normal distributions",
     "projections": "an average over many planes",
     "ddsimca": "distances within and from principal components, DD-SIMCA",
@@ -106,7 +106,7 @@ def _case(value: Any, given: Option) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseSettings(TableSettings):
-    """How a case is judged. How tables are read holds for every table; `tables` has what differs for one of them.
+    """How a case is judged. Settings of tables hold for every table; `tables` has what differs for one of them.
 
     Wrong values are all named at once, in a `SettingsError`.
 
@@ -137,7 +137,7 @@ class CaseSettings(TableSettings):
         None,
         "steps",
         "Preprocess spectra first, by steps separated by commas, such as snv,sg1: snv, msc, emsc (scatter "
-        "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
+        "correction), detrend, als (baseline), area, peak, length (normalization), regions (scaling), sg, sg1, sg2 "
         "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2)",
         example="snv,sg1",
         check=_steps,
@@ -245,34 +245,6 @@ class CaseSettings(TableSettings):
         ignored = dict.fromkeys(self.without or (), "ignore")
         return replace(plain, **merged | {"roles": {**self.roles, **own.roles, **ignored}})
 
-    def words_for(self, spectral: bool) -> str:
-        """Return the vocabulary of what is shown: as asked for, otherwise ``"sample"`` for spectra.
-
-        Parameters
-        ----------
-        spectral : bool
-            Whether the variables are a spectrum.
-
-        Returns
-        -------
-        {"case", "sample"}
-        """
-        return self.words or ("sample" if spectral else "case")
-
-    def groups_for(self, spectral: bool) -> bool:
-        """Return whether recovered fragments that belong together are judged as a set.
-
-        Parameters
-        ----------
-        spectral : bool
-            Whether the variables are a spectrum.
-
-        Returns
-        -------
-        bool
-        """
-        return self.group == "yes" or (self.group is None and self.words_for(spectral) == "case")
-
     @property
     def steps(self) -> str | None:
         """The preprocessing as one string."""
@@ -280,6 +252,16 @@ class CaseSettings(TableSettings):
 
 
 document(CaseSettings)
+
+
+def words_for(settings: CaseSettings, spectral: bool) -> str:
+    """Return the vocabulary of what is shown, "case" or "sample": as asked for, otherwise samples for spectra."""
+    return settings.words or ("sample" if spectral else "case")
+
+
+def groups_for(settings: CaseSettings, spectral: bool) -> bool:
+    """Return whether recovered fragments that belong together are judged as a set."""
+    return settings.group == "yes" or (settings.group is None and words_for(settings, spectral) == "case")
 
 
 @dataclass(frozen=True, kw_only=True)

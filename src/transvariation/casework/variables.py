@@ -58,7 +58,7 @@ def preprocessing_for(steps: str, features: Sequence[str]) -> Pipeline:
 
 
 class Components(TransformerMixin, BaseEstimator):
-    """Summarise spectra by a few principal components and what these leave.
+    """Summarize spectra by a few principal components and what these leave.
 
     Comparisons with a background need the covariance of the variables, which thousands of positions make large
     and uncertain. The last column is the logarithm of the length of the residual: a band that the

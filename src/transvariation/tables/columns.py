@@ -1,4 +1,4 @@
-"""Recognise what each column of a table is: a label, an order or a measurement, and in which unit."""
+"""Recognize what each column of a table is: a label, an order or a measurement, and in which unit."""
 
 import re
 from collections import Counter
@@ -28,7 +28,6 @@ from transvariation.tables.headers import (
     tidy,
     unit_key,
 )
-from transvariation.tables.options import ROLES
 from transvariation.tables.problems import Problems
 
 LEVELS = ("source", "fragment", "replicate")
@@ -52,7 +51,7 @@ class TableColumn:
         self.name, self.unit = split_unit(header)
         self.key = key(self.name)
         self.role = ""  # of ROLES, "" until it is decided
-        self.given = False  # whether the role was given rather than recognised
+        self.given = False  # whether the role was given rather than recognized
         self.read = read_cells(cells, decimal)
         self.faults = self.read.faults
         self.numbers, self.numeric = self.read.n_numbers, self.read.are_numbers
@@ -108,7 +107,7 @@ def find_columns(
 ) -> list[TableColumn]:
     """Decide what each column is, from its name and the cells of the first rows.
 
-    `roles` are given rather than recognised, `features` the only columns to measure by, and `units` those they are
+    `roles` are given rather than recognized, `features` the only columns to measure by, and `units` those they are
     wanted in. `expect` are measurements if present, whatever their cells look like: what the other table measured.
     """
     problems = grid.problems
@@ -126,7 +125,7 @@ def find_columns(
     for column in wanted:
         if column.role != "measurement":
             problems.add("feature-and-label", name=column.header, role=column.role)
-    _recognise_labels(columns, grid.decimal, problems)
+    _recognize_labels(columns, grid.decimal, problems)
     if features is None:
         _set_aside_uncertainties(columns, problems)
     unsure = []
@@ -237,8 +236,6 @@ def _find(
 
 def _give_roles(columns: list[TableColumn], roles: Mapping[str, str], problems: Problems) -> None:
     for name, role in roles.items():
-        if role not in ROLES:
-            raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
         for column in _find(columns, [name], role, problems):
             column.role, column.given = role, True
     for role in ("id", *LEVELS, "order"):
@@ -247,8 +244,8 @@ def _give_roles(columns: list[TableColumn], roles: Mapping[str, str], problems: 
             problems.add("role-twice", columns=headers, role=role)
 
 
-def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Problems) -> None:
-    """Recognise labels and order among the columns without a role, by name, then by content."""
+def _recognize_labels(columns: list[TableColumn], decimal: str, problems: Problems) -> None:
+    """Recognize labels and order among the columns without a role, by name, then by content."""
     free = [column for column in columns if not column.role and not column.empty]
     taken = {column.role for column in columns}
     free = _without_classes(free, columns, problems)

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import IO, Any, BinaryIO
 
 from transvariation.tables.grid import BLOCK_CELLS, LARGEST_TEXT, Block, Grid, Limits, is_filled
-from transvariation.tables.problems import Problems, TableError
+from transvariation.tables.problems import Problems, TableError, some_of
 from transvariation.tables.settings import TableSettings
 
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
@@ -128,10 +128,8 @@ class ExcelGrid(Grid):
         merged = sorted((at, cells) for at, cells in merged if at[0] >= self.first_row and at[1] <= width)
         if merged:
             (row, column), _ = merged[0]
-            listed = ", ".join(cells for _, cells in merged[:5]) + (
-                f" and {len(merged) - 5} more" if merged[5:] else ""
-            )
-            raise self.problems.stop("merged-cells", row, self.header[column - 1] or None, ranges=listed)
+            ranges = some_of([cells for _, cells in merged])
+            raise self.problems.stop("merged-cells", row, self.header[column - 1] or None, ranges=ranges)
 
 
 def _take(rows: Iterator[tuple[int, tuple[object, ...]]], n: int) -> list[tuple[int, tuple[object, ...]]]:

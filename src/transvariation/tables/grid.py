@@ -78,9 +78,13 @@ class Grid:
         """Read the rows below the header; no block is empty."""
         raise NotImplementedError
 
-    def bounded_blocks(self) -> Iterator[Block]:
-        """Read the blocks; refuse text that a small file repeats so often that reading it takes minutes."""
+    def bounded_blocks(self, limits: Limits) -> Iterator[Block]:
+        """Read the blocks; refuse too many rows, and text that a small file repeats until reading it takes minutes."""
+        n, most = 0, min(limits.rows, limits.cells // len(self.header))
         for block in self.blocks():
+            n += len(block.rows)
+            if max(n, self.n_rows) > most:
+                raise self.problems.stop("too-many-rows", remedy="read-chunks", n=most)
             sizes = [
                 sum(len(cell) for cell in column.tolist() if isinstance(cell, str)) if column.dtype == object else 0
                 for column in block.columns

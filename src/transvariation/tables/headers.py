@@ -34,11 +34,9 @@ MIN_POSITIONS = 20  # columns named by numbers: fewer are no spectrum
 CONTENT_UNITS = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"} | {
     f"{a}/{b}" for a in ("g", "mg", "ug", "ng", "pg") for b in ("kg", "g", "l", "ml", "m3", "cm3")
 }
-_OTHER = (
-    "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c kev ev cps counts counts/s au a.u. j/m2 w v mv a ma"
-)
-KNOWN_UNITS = CONTENT_UNITS.union(f"{_OTHER} hz pa kpa bar".split())
-_UNIT_LETTERS = str.maketrans("µμ³²", "uu32", " ")
+_OTHER = "km m cm mm um nm cm-1 mm2 kg g mg ug ng s ms min h deg ° k c °c kev ev cps counts counts/s au a.u. j/m2"
+KNOWN_UNITS = CONTENT_UNITS.union(f"{_OTHER} w v mv a ma hz pa kpa bar".split())
+_UNIT_LETTERS = str.maketrans("µμ³²¹⁻", "uu321-", " ^")
 _BRACKETED = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]+)[)\]]")
 _TRAILING = re.compile(r"(.*[^\s_,;/])[\s_,;/]+(\S+(?: %)?)")
 
@@ -114,7 +112,7 @@ def split_unit(header: str) -> tuple[str, str]:
     name = tidy(header)
     if len(name) > 200:  # no name of a variable, and slow to match
         return name, ""
-    # without brackets, only units of composition count: "Q m" is no metre
+    # without brackets, only units of composition count: "Q m" is no meter
     for pattern, units in ((_BRACKETED, KNOWN_UNITS), (_TRAILING, CONTENT_UNITS)):
         match = pattern.fullmatch(name)
         if match and unit_key(match[2]) in units:

@@ -6,7 +6,7 @@ import numpy as np
 
 from transvariation._typing import Fields
 from transvariation.tables.cells import Cells, cell_text, read_cells
-from transvariation.tables.grid import Block, Grid
+from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.headers import is_chemical, is_label_name, is_unit, key, split_unit
 
 _VARIABLE = {"element", "elements", "analyte", "analyt", "isotope", "oxide", "variable", "parameter", "feature"}
@@ -15,18 +15,12 @@ _VALUE = {"value", "wert", "concentration", "conc", "konzentration", "content", 
 MOST_PIVOTED = 20_000_000  # cells of a long table once it has a column per variable
 
 
-def wide_blocks(grid: Grid, most: int, given: Collection[str]) -> Iterator[Block]:
+def wide_blocks(grid: Grid, limits: Limits, given: Collection[str]) -> Iterator[Block]:
     """Read the blocks of a table; of a long one, a single block with a column per variable, and the grid's new header.
 
-    Parameters
-    ----------
-    grid : Grid
-    most : int
-        The largest number of rows.
-    given : collection of str
-        The columns that have a role or are to be measured by: none of them names the variables.
+    None of the given columns, which have a role or are to be measured by, names the variables.
     """
-    blocks = grid.bounded_blocks()
+    blocks = grid.bounded_blocks(limits)
     first = next(blocks, None)
     if first is None:
         return
@@ -35,12 +29,7 @@ def wide_blocks(grid: Grid, most: int, given: Collection[str]) -> Iterator[Block
         yield first
         yield from blocks
         return
-    parts, n = [first], len(first.rows)
-    for block in blocks:
-        parts.append(block)
-        n += len(block.rows)
-        if n > most:
-            raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
+    parts = [first, *blocks]
     rows = np.concatenate([part.rows for part in parts])
     columns = [np.concatenate([part.columns[j] for part in parts]) for j in range(len(grid.header))]
     yield _pivoted(grid, Block(rows, columns), *found)

@@ -118,6 +118,7 @@ MESSAGES = {
     " correct them, or leave the variable out in both tables",
     "other-type-empty": "the column holds numbers in {other!s}, but is empty here; fill it in, or leave the variable"
     " out in both tables",
+    "other-axis": "the positions of the spectra are in {unit!s}, those needed in {other!s}; convert them",
     "outside-axis": "the positions go from {low:g} to {high:g}, those needed from {first:g} to {last:g}; measure"
     " the whole range, or fit to a range that both have",
     "coarse-axis": "the positions are {step:g} apart, those needed {other:g}; measure at steps as small, or fit again"
@@ -150,7 +151,7 @@ MESSAGES = {
     "decimal-given": "read with the {mark!s} as decimal mark, as was asked",
     "unused-index": "the index of the DataFrame repeats labels and is not used; give it a name such as 'fragment' to"
     " use it",
-    "unused-class": "not used: {n} values in {rows} spectra are classes, not names of samples",
+    "unused-class": "not used: classes, not names of samples ({n} different in {rows} spectra)",
     "numbered-replicates": "the numbers in the names count replicates, as was said: {names}",
     "unused-empty": "not used: the column is empty",
     "unused-label": "not used: taken for a label; name it among the features to measure by it",
@@ -180,6 +181,8 @@ REMEDIES = {
     "name-encoding": "save the file as UTF-8, or name its encoding (encoding=)",
     "read-chunks": "read it in blocks (read_chunks), or raise limits=Limits(...)",
     "header-row": "give header_row={row!s}",
+    "header-row-control": "give header_row={row!s} in the TableSettings of the control table",
+    "header-row-recovered": "give header_row={row!s} in the TableSettings of the recovered table",
     "numbered-names": 'give numbered_names="replicates" or numbered_names="fragments"',
     "install": "pip install {packages!s}",
 }

@@ -1,4 +1,4 @@
-"""Open a table of any kind: recognised by its first bytes, never by its name."""
+"""Open a table of any kind: recognized by its first bytes, never by its name."""
 
 import hashlib
 import io
@@ -51,15 +51,9 @@ class HeldGrid(Grid):
 
 def hold(source: TableSource, limits: Limits, how: TableSettings) -> HeldGrid | None:
     """Open a file and keep its cells; None if there are problems or too many cells, which reading will report."""
-    blocks: list[Block] = []
     try:
         with opened(source, None, limits, how) as grid:
-            most = min(limits.rows, limits.cells // len(grid.header))
-            for block in grid.blocks():
-                blocks.append(block)
-                if sum(len(each.rows) for each in blocks) > most:
-                    return None
-            return HeldGrid(grid, blocks)
+            return HeldGrid(grid, list(grid.bounded_blocks(limits)))
     except TableError:
         return None
 

@@ -9,49 +9,23 @@ from typing import Any, NamedTuple
 
 ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
 MARKS = {".": "point", ",": "comma"}
-RECOGNISED = "recognised"
+RECOGNIZED = "recognized"
 
 
 class Option(NamedTuple):
-    """What front ends know of a field of the settings.
+    """What front ends know of a field of the settings."""
 
-    Attributes
-    ----------
-    group : {"tables", "variables", "comparison", "report"}
-        The heading under which it is listed.
-    kind : str
-        A key of `OPTION_KINDS`: what values it takes.
-    help : str
-        What it does, in a sentence.
-    flag : str
-        Its name on the command line, if that is not the field's own.
-    choices : mapping or tuple
-        Allowed values, with what they mean where they are a mapping.
-    example : object
-        A value to suggest after a wrong one.
-    least : float
-        The smallest number allowed.
-    absent : str
-        What happens if it is left out.
-    label : str
-        Its name on the page, if that is not the field's own.
-    check : callable or None
-        What returns the value to keep, or raises a `ValueError`; by default that of its kind.
-    optional : bool
-        Whether it may be None.
-    """
-
-    group: str
-    kind: str
-    help: str
-    flag: str = ""
-    choices: Any = ()
-    example: object = None
-    least: float = 0
-    absent: str = ""
-    label: str = ""
-    check: Callable[[Any, Any], Any] | None = None
-    optional: bool = False
+    group: str  # the heading under which it is listed: tables, variables, comparison or report
+    kind: str  # what values it takes, a key of `OPTION_KINDS`
+    help: str  # what it does, in a sentence
+    flag: str = ""  # its name on the command line, if that is not the field's own
+    choices: Any = ()  # allowed values, with what they mean where they are a mapping
+    example: object = None  # a value to suggest after a wrong one
+    least: float = 0  # the smallest number allowed
+    absent: str = ""  # what happens if it is left out
+    label: str = ""  # its name on the page, if that is not the field's own
+    check: Callable[[Any, Any], Any] | None = None  # what keeps or refuses a value, if not its kind
+    optional: bool = False  # whether it may be None
 
     @property
     def sentence(self) -> str:
@@ -60,17 +34,12 @@ class Option(NamedTuple):
         return f"{self.help.removesuffix('.')}{default}{'' if isinstance(self.choices, Mapping) else '.'}"
 
 
-def option(default: object, group: str, kind: str, help: str, **more: Any) -> Any:
-    """Declare a field of the settings: its default, and what front ends know of it."""
-    own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**own, metadata={"option": Option(group, kind, help, **more, optional=default is None)})
-
-
 def options_in(group: str) -> Callable[..., Any]:
-    """Return what declares the fields of one group: ``option`` without the group."""
+    """Return what declares the fields of one group: by its default, its kind, its help and more of `Option`."""
 
     def declare(default: object, kind: str, help: str, **more: Any) -> Any:
-        return option(default, group, kind, help, **more)
+        own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
+        return field(**own, metadata={"option": Option(group, kind, help, **more, optional=default is None)})
 
     return declare
 
@@ -90,62 +59,57 @@ def label_of(name: str, given: Option) -> str:
     return given.label or name.replace("_", " ").capitalize()
 
 
-def _text(value: object, given: Option) -> str | None:
-    if isinstance(value, str) or value is None:
-        return value or None
-    raise ValueError(f"={value!r} must be a text")
+def _expect(is_right: object, value: object, words: str) -> None:
+    """Refuse a wrong value; the name of the option comes before the message."""
+    if not is_right:
+        raise ValueError(f"={value!r} {words}")
+
+
+def _text(value: object, given: Option) -> object:
+    _expect(isinstance(value, str), value, "must be a text")
+    return value
 
 
 def _sheet(value: object, given: Option) -> object:
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    return _text(value, given)
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else _text(value, given)
 
 
 def _flag(value: object, given: Option) -> bool:
-    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    raise ValueError(f"={value!r} must be true or false")
+    _expect(type(value).__name__ in ("bool", "bool_"), value, "must be true or false")
+    return bool(value)
 
 
 def _choice(value: object, given: Option) -> object:
-    if (value is None and given.optional) or (isinstance(value, str) and value in given.choices):
-        return value
-    raise ValueError(f"={value!r} is unknown; choose one of {', '.join(given.choices)}")
+    known = isinstance(value, str) and value in given.choices
+    _expect(known, value, f"is unknown; choose one of {', '.join(given.choices)}")
+    return value
 
 
-def _mark(value: object, given: Option) -> object:
-    marks = {word: mark for mark, word in MARKS.items()} | {mark: mark for mark in MARKS}
-    if value is None or value == "":
-        return None
-    if isinstance(value, str) and value in marks:
-        return marks[value]
-    raise ValueError(f"={value!r} must be '.' or ',' (point or comma)")
+def _mark(value: object, given: Option) -> str:
+    found = [mark for mark, word in MARKS.items() if value in (mark, word)]
+    _expect(found, value, "must be '.' or ',' (point or comma)")
+    return found[0]
 
 
 def _delimiter(value: object, given: Option) -> object:
-    if value in (None, "") or (isinstance(value, str) and len(value) == 1 and value not in '"\r\n\x00 '):
-        return value or None
-    raise ValueError(f"={value!r} must be one character, such as ';'")
+    is_one = isinstance(value, str) and len(value) == 1 and value not in '"\r\n\x00 '
+    _expect(is_one, value, "must be one character, such as ';'")
+    return value
 
 
-def _encoding(value: object, given: Option) -> object:
-    name = _text(value, given)
+def _encoding(value: Any, given: Option) -> object:
     try:
-        known = name is None or codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
+        known = codecs.lookup(_text(value, given))._is_text_encoding  # type: ignore[arg-type]  # base64 is no text
     except (LookupError, ValueError):
         known = False
-    if known:
-        return name
-    raise ValueError(f"={value!r} is unknown; utf-8, cp1252 and utf-16 are the usual ones")
+    _expect(known, value, "is unknown; utf-8, cp1252 and utf-16 are the usual ones")
+    return value
 
 
-def _whole(value: object, given: Option) -> object:
-    if value is None and given.optional:
-        return None
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least:
-        return int(value)
-    raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
+def _whole(value: Any, given: Option) -> int:
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least
+    _expect(is_whole, value, f"must be a whole number, at least {given.least}")
+    return int(value)
 
 
 def _as_float(value: object) -> float:
@@ -157,38 +121,35 @@ def _as_float(value: object) -> float:
 
 
 def _number(value: object, given: Option) -> float:
-    if given.least <= (number := _as_float(value)) < math.inf:
-        return number
-    raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
+    number = _as_float(value)
+    _expect(given.least <= number < math.inf, value, f"must be a finite number, at least {given.least}")
+    return number
 
 
 def _share(value: object, given: Option) -> float:
-    if 0 < (share := _as_float(value)) <= 1:
-        return share
+    share = _as_float(value)
     percent = f"; did you mean {share / 100:g}?" if 1 < share < 100 else ""
-    raise ValueError(f"={value!r} must be a number above 0 and at most 1, such as 0.9{percent}")
+    _expect(0 < share <= 1, value, f"must be a number above 0 and at most 1, such as 0.9{percent}")
+    return share
 
 
-def _names(value: object, given: Option) -> object:
-    if value is None:
-        return None
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"={value!r} must be a list of names")
-    return tuple(map(str, value)) or None
+def _listed(value: Any, what: str) -> tuple[Any, ...]:
+    _expect(isinstance(value, Iterable) and not isinstance(value, str), value, f"must be a list of {what}")
+    return tuple(value)
 
 
-def _shares(value: object, given: Option) -> object:
-    if isinstance(value, Iterable) and not isinstance(value, str) and (shares := tuple(value)):
-        return tuple(_share(share, given) for share in shares)
-    raise ValueError(f"={value!r} must be a list of shares such as 0.9")
+def _names(value: object, given: Option) -> tuple[str, ...] | None:
+    return tuple(map(str, _listed(value, "names"))) or None
 
 
-def _ranges(value: object, given: Option) -> object:
-    if value is None:
-        return None
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"={value!r} must be a list of pairs of numbers")
-    return tuple(map(_range, value)) or None
+def _shares(value: object, given: Option) -> tuple[float, ...]:
+    shares = _listed(value, "shares such as 0.9")
+    _expect(shares, value, "must be a list of shares such as 0.9")
+    return tuple(_share(share, given) for share in shares)
+
+
+def _ranges(value: object, given: Option) -> tuple[tuple[float, float], ...] | None:
+    return tuple(map(_range, _listed(value, "pairs of numbers"))) or None
 
 
 def _range(pair: Any) -> tuple[float, float]:
@@ -203,21 +164,21 @@ def _range(pair: Any) -> tuple[float, float]:
 
 def mapping(value: Any, what: str) -> Mapping[Any, Any]:
     """Return a mapping, an empty one for None; refuse what does not map what it should."""
-    if value is None or isinstance(value, Mapping):
-        return value or {}
-    raise ValueError(f"={value!r} must map {what}")
+    _expect(value is None or isinstance(value, Mapping), value, f"must map {what}")
+    return value or {}
 
 
 def _roles(value: object, given: Option) -> dict[str, str]:
     roles = mapping(value, "the names of columns to roles")
     for column, role in roles.items():
-        if not isinstance(role, str) or role not in ROLES:
-            raise ValueError(f"={{{column!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
+        _expect(
+            isinstance(role, str) and role in ROLES, {column: role}, f"is wrong: a role is one of {', '.join(ROLES)}"
+        )
     return {str(column): role for column, role in roles.items()}
 
 
-# By kind: what checks a value, unless each field has its own check, and how documentation calls it where it does not
-# list choices.
+# By kind: what returns the value to keep or refuses it, unless each field has its own check; and how documentation
+# calls it where it does not list choices. None, or an empty text, is an optional value that is not given.
 OPTION_KINDS: dict[str, tuple[Any, str]] = {
     "text": (_text, "str, optional"),
     "sheet": (_sheet, "str or int, optional"),

@@ -5,8 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from transvariation._typing import Fields
-from transvariation.tables.axis import interpolated, missing_bands, positions
+from transvariation.tables.axis import covered, interpolated, missing_bands, positions
 from transvariation.tables.grid import Limits
 from transvariation.tables.headers import locate, same_unit, similar
 from transvariation.tables.opening import TableSource
@@ -209,11 +211,10 @@ def without_classes(table: Table, classes: Collection[str]) -> Table:
 
 def _at_positions_of(coarse: Table, table: Table) -> Table:
     """Interpolate the spectra of a table to the positions of another within their range; keep its other variables."""
-    own = positions(table.features)
-    low, high = min(own.values()), max(own.values())
-    others = [name for name in table.features if name not in own]
-    there = [name for name, x in positions(coarse.features).items() if low <= x <= high and name not in others]
-    names = (*others, *there)
+    own, there = positions(table.features), positions(coarse.features)
+    at = np.array(list(there.values()))
+    inside = covered(np.sort(list(own.values())), at)
+    names = (*(name for name in table.features if name not in own), *np.array(list(there))[inside].tolist())
     return replace(
         table,
         features=names,
@@ -235,19 +236,24 @@ def _attempt(step: Callable[..., Table], *args: object, **options: object) -> tu
 def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
     """Combine the problems of both tables.
 
-    Where only one table needs another decimal mark, the remedy is for that one. A label column that only one table has
-    is no problem: the recovered fragments often name no source.
+    Where only one table needs another decimal mark or header row, the remedy is for that one. A label column that only
+    one table has is no problem: the recovered fragments often name no source.
     """
     combined = []
     for table, own, others in (("control", control, recovered), ("recovered", recovered, control)):
-        marks = {problem.params["mark"] for problem in others if problem.remedy == "give-decimal"}
+        needs = {_setting(problem) for problem in others}
         labels = {problem.params["name"] for problem in others if is_label(problem)}
         for problem in own:
-            if problem.remedy == "give-decimal" and problem.params["mark"] not in marks:
-                combined.append(replace(problem, remedy=f"give-decimal-{table}"))
+            if problem.remedy in ("give-decimal", "header-row") and _setting(problem) not in needs:
+                combined.append(replace(problem, remedy=f"{problem.remedy}-{table}"))
             elif not is_label(problem) or problem.params["name"] in labels:
                 combined.append(problem)
     return combined
+
+
+def _setting(problem: Problem) -> tuple[str, object]:
+    """Return which setting would remedy a problem, and its value."""
+    return problem.remedy, problem.row if problem.remedy == "header-row" else problem.params.get("mark")
 
 
 def is_label(problem: Problem) -> bool:

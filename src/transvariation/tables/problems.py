@@ -47,55 +47,12 @@ class Problem:
     remedy: str = ""
 
     def __str__(self) -> str:
-        return self.located()
+        return located(self)
 
     @property
     def message(self) -> str:
         """The message for Python users, without the place."""
-        return self.text()
-
-    def text(self, remedies: Mapping[str, str] | None = None) -> str:
-        """Phrase the problem and its remedy.
-
-        Parameters
-        ----------
-        remedies : mapping of str to str, optional
-            The remedies in the terms of a front end; by default those of Python.
-
-        Returns
-        -------
-        str
-            The sentence, and the remedy if there is one.
-        """
-        said = phrase(MESSAGES[self.code], self.params)
-        if not self.remedy:
-            return said
-        values = {
-            "column": self.column or "",
-            "row": self.row,
-            "sign": "," if self.params.get("mark") == "comma" else ".",
-            **self.params,
-        }
-        remedy = phrase((remedies or REMEDIES)[self.remedy], values)
-        return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
-
-    def located(self, remedies: Mapping[str, str] | None = None) -> str:
-        """Return the message, preceded by file, row and column.
-
-        Parameters
-        ----------
-        remedies : mapping of str to str, optional
-            The remedies in the terms of a front end; by default those of Python.
-
-        Returns
-        -------
-        str
-            File, row, column and the sentence.
-        """
-        place = [printable(self.table)] if self.table else []
-        place += [f"row {self.row}"] if self.row is not None else []
-        place += [f"column {quoted(self.column)}"] if self.column is not None else []
-        return ": ".join(part for part in (", ".join(place), self.text(remedies)) if part)
+        return worded(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as JSON values, with its message for readers of the file.
@@ -152,28 +109,37 @@ class TableError(ValueError):
         return type(self), (self.problems, self.stopped)  # a worker process returns the list, not the table
 
     def __str__(self) -> str:
-        return self.text()
+        return listed(self)
 
-    def text(self, remedies: Mapping[str, str] | None = None) -> str:
-        """List the problems, the first twenty of them.
 
-        Parameters
-        ----------
-        remedies : mapping of str to str, optional
-            The remedies in the terms of a front end; by default those of Python.
+def worded(problem: Problem, remedies: Mapping[str, str] = REMEDIES) -> str:
+    """Phrase a problem and its remedy in the terms of a front end."""
+    said = phrase(MESSAGES[problem.code], problem.params)
+    if not problem.remedy:
+        return said
+    sign = "," if problem.params.get("mark") == "comma" else "."
+    values = {"column": problem.column or "", "row": problem.row, "sign": sign, **problem.params}
+    remedy = phrase(remedies[problem.remedy], values)
+    return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
 
-        Returns
-        -------
-        str
-            One line per problem.
-        """
-        lines, n = [problem.located(remedies) for problem in self.problems[:PROBLEMS_SHOWN]], len(self.problems)
-        if n == 1 and not self.stopped:
-            return lines[0]
-        tables = "tables" if len({problem.table for problem in self.problems}) > 1 else "table"
-        lines.insert(0, f"{'more than ' if self.stopped else ''}{n} problems in the {tables}:")
-        lines += [f"and {n - PROBLEMS_SHOWN} more"] if n > PROBLEMS_SHOWN else []
-        return "\n  ".join(lines + (["(reading stopped here)"] if self.stopped else []))
+
+def located(problem: Problem, remedies: Mapping[str, str] = REMEDIES) -> str:
+    """Phrase a problem after its file, row and column."""
+    place = [printable(problem.table)] if problem.table else []
+    place += [f"row {problem.row}"] if problem.row is not None else []
+    place += [f"column {quoted(problem.column)}"] if problem.column is not None else []
+    return ": ".join(part for part in (", ".join(place), worded(problem, remedies)) if part)
+
+
+def listed(error: TableError, remedies: Mapping[str, str] = REMEDIES) -> str:
+    """List the problems of a table, the first twenty of them, one on each line."""
+    lines, n = [located(problem, remedies) for problem in error.problems[:PROBLEMS_SHOWN]], len(error.problems)
+    if n == 1 and not error.stopped:
+        return lines[0]
+    tables = "tables" if len({problem.table for problem in error.problems}) > 1 else "table"
+    lines.insert(0, f"{'more than ' if error.stopped else ''}{n} problems in the {tables}:")
+    lines += [f"and {n - PROBLEMS_SHOWN} more"] if n > PROBLEMS_SHOWN else []
+    return "\n  ".join(lines + (["(reading stopped here)"] if error.stopped else []))
 
 
 class Problems:
@@ -247,14 +213,18 @@ def quoted(cell: object) -> str:
     return "'" + printable(text[:39] + "…" if len(text) > 40 else text) + "'"
 
 
+def some_of(words: Sequence[str], shown: int = 5) -> str:
+    """List some words, and say how many more there are."""
+    return ", ".join(words[:shown]) + (f" and {len(words) - shown} more" if len(words) > shown else "")
+
+
 def row_list(rows: Sequence[int]) -> str:
     """List row numbers, the first five of them.
 
     >>> row_list([4]), row_list([2, 3, 5, 6, 7, 8])
     ('row 4', 'rows 2, 3, 5, 6, 7 and 1 more')
     """
-    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-    return f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}{more}"
+    return f"row{'s' if len(rows) > 1 else ''} {some_of(list(map(str, rows)))}"
 
 
 class _Formatter(string.Formatter):

@@ -41,7 +41,15 @@ _NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1 (4), K1a
     r"|(?<=\d)([a-z]))",
     re.IGNORECASE,
 )
-_RUN = re.compile(r"(?:run|scan|spot|shot|line)?[\s_.#-]*(\d+)[\s_.:#-]+(\S.*)", re.IGNORECASE)  # 012_K1, 013_K1
+_FIRST_RUN = re.compile(  # 012_K1, 013_K1
+    r"(?:run|scan|spot|shot|line)?[\s_.#-]*(?P<number>\d+)[\s_.:#-]+(?P<rest>\S.*)", re.IGNORECASE
+)
+_LAST_RUN = re.compile(
+    r"(?P<rest>.*\w)[\s_.:#-]+(?:run|scan|spot|shot|line)?[\s_.#-]*(?P<number>\d{3,})", re.IGNORECASE
+)
+_DATE = re.compile(  # 20260311, 2026-03-11, 11.03.2026
+    r"[\s_.-]*(?<!\d)(?:20\d\d([-_.]?)[01]\d\1[0-3]\d|[0-3]?\d[./-][01]?\d[./-]20\d\d)(?!\d)[\s_.-]*"
+)
 _FILE = re.compile(r"\.(?:d|b|csv|txt|xlsx?|raw|dat|fin2)$", re.IGNORECASE)  # of an instrument: K1-1.d
 
 
@@ -63,9 +71,9 @@ def read_table(
     Parameters
     ----------
     source : path, bytes, binary file or DataFrame
-        CSV, TSV, Excel (.xlsx) or Parquet, recognised by content.
+        CSV, TSV, Excel (.xlsx) or Parquet, recognized by content.
     features : sequence of str, default=None
-        The columns to measure by, with or without their units; None takes every column of numbers.
+        The columns to use as variables, with or without their units; None takes every column of numbers.
     missing : {"error", "drop", "impute", "keep"}, default="error"
         How missing and below-detection values are handled: reported; the row left out; half the detection limit
         and the median put in their place, unless nothing in the row was measured; or NaN.
@@ -107,16 +115,10 @@ def read_table(
     how = TableSettings.build(settings, fields)
     taken = how.column_roles
     given = {"roles": taken, "features": features, "expect": expect, "units": units}
-    parts: list[Table] = []
     with opened(source, name, limits, how) as grid:
         problems = grid.problems
-        try:
-            for part, _ in _read_parts(grid, limits, None, given, how.drop_summary_rows):
-                parts.append(part)
-        except TableError as error:
-            if error.stopped or not parts:
-                raise
-    table = join(parts, notes=problems.notes)
+        parts = (part for part, _ in _read_parts(grid, limits, None, given, how.drop_summary_rows))
+        table = join(_up_to_fault(parts), notes=problems.notes)
     _report_duplicates(table, problems)
     if how.numbered_names == "replicates":
         table = by_numbered_names(table)
@@ -221,6 +223,17 @@ def read_chunks(
         progress(1.0)
 
 
+def _up_to_fault(parts: Iterator[Table]) -> Iterator[Table]:
+    """Take the parts of a table before one that cannot be read, unless there is none or reading was stopped."""
+    part = None
+    try:
+        for part in parts:
+            yield part
+    except TableError as error:
+        if error.stopped or part is None:
+            raise
+
+
 def _read_parts(
     grid: Grid, limits: Limits, rows: int | None, given: Fields, drop_summary_rows: bool, gaps: bool = False
 ) -> Iterator[tuple[Table, float]]:
@@ -228,14 +241,7 @@ def _read_parts(
     columns: list[TableColumn] | None = None
     resampling: Resampling | None = None
     view = grid  # with the header of interpolated spectra, if they are
-    n, most = 0, min(limits.rows, limits.cells // len(grid.header))
-    named = {*given["roles"], *(given["features"] or ())}
-    if grid.n_rows > most:
-        raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
-    for block in wide_blocks(grid, most, named):
-        n += len(block.rows)
-        if n > most:
-            raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
+    for block in wide_blocks(grid, limits, {*given["roles"], *(given["features"] or ())}):
         if columns is None:
             block = take_units(grid, block)
         if not grid.decimal:
@@ -247,7 +253,7 @@ def _read_parts(
         if columns is None:
             wanted = given["features"] or given.get("expect", ())
             all_needed = given["features"] is not None and not gaps
-            resampling, there = find_resampling(grid, wanted, all_needed=all_needed)
+            resampling, there = find_resampling(grid, wanted, given["units"] or {}, all_needed=all_needed)
             if given["features"] and len(there) < len(wanted):
                 given = given | {"features": there}
                 if all(note.code != "coarser" for note in grid.problems.notes):
@@ -346,15 +352,17 @@ def _numbers(grid: Grid, block: Block, columns: list[TableColumn]) -> Table:
 def _divided(names: Sequence[str]) -> list[tuple[str, str] | None]:
     """Divide names into those of fragments and the numbers, or letters, of replicates; None for other names.
 
-    Where each begins with a number of its own, such as that of an instrument's run, equal rests are one fragment.
+    Dates do not count, nor does a number of its own that each begins or ends with, such as that of an instrument's run:
+    equal rests are one fragment.
     """
-    plain = [_FILE.sub("", name) for name in names]
-    runs = [_RUN.fullmatch(name) for name in plain]
-    if len({run[1] for run in runs if run}) == len(names):
-        plain = [run[2] for run in runs if run]
-        if len(set(plain)) < len(plain):
-            counts: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
-            return [(name, str(next(counts[name]))) for name in plain]
+    plain = [_DATE.sub(" ", _FILE.sub("", name)).strip() for name in names]
+    for pattern in (_FIRST_RUN, _LAST_RUN):
+        runs = [run for name in plain if (run := pattern.fullmatch(name))]
+        if len({run["number"] for run in runs}) == len(names):
+            plain = [run["rest"] for run in runs]
+    if len(set(plain)) < len(set(names)):
+        counts: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
+        return [(name, str(next(counts[name]))) for name in plain]
     found = [_NUMBERED.fullmatch(name) for name in plain]
     return [(match[1], match[2] or match[3]) if match else None for match in found]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from transvariation.tables.options import MARKS, OPTION_KINDS, RECOGNISED, ROLES, Option, options_in, options_of
+from transvariation.tables.options import MARKS, OPTION_KINDS, RECOGNIZED, ROLES, Option, options_in, options_of
 
 
 class SettingsError(ValueError):
@@ -23,37 +23,21 @@ class SettingsError(ValueError):
         super().__init__(problems)
         self.problems = list(problems)
 
-    def text(self, called: Callable[[str, Option | None], str] = lambda name, given: name) -> str:
-        """List what is wrong in the terms of a front end.
-
-        Parameters
-        ----------
-        called : callable
-            What the front end calls a field, by its name and its option; by default as Python does.
-
-        Returns
-        -------
-        str
-        """
-        lines = []
-        for name, wrong, given in self.problems:
-            example = "" if given is None or given.example is None else f"; an example is {given.example}"
-            lines.append(f"{called(name, given)}{wrong}{example}")
-        return lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} settings are wrong:", *lines])
-
     def __str__(self) -> str:
-        return self.text()
+        return listed(self)
+
+
+def listed(error: SettingsError, called: Callable[[str, Option | None], str] = lambda name, given: name) -> str:
+    """List what is wrong; `called` gives what a front end calls a field, by its name and its option."""
+    lines = []
+    for name, wrong, given in error.problems:
+        example = "" if given is None or given.example is None else f"; an example is {given.example}"
+        lines.append(f"{called(name, given)}{wrong}{example}")
+    return lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} settings are wrong:", *lines])
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return advice that names the nearest right name, or all.
-
-    Parameters
-    ----------
-    name : str
-        A wrong name.
-    names : iterable of str
-        The right ones.
+    """Return advice after a wrong name: the nearest of the right ones, or all.
 
     Examples
     --------
@@ -73,8 +57,9 @@ class Settings:
         problems = []
         for name, given in options_of(type(self)).items():
             try:
-                check = given.check or OPTION_KINDS[given.kind][0]
-                object.__setattr__(self, name, check(getattr(self, name), given))
+                value, check = getattr(self, name), given.check or OPTION_KINDS[given.kind][0]
+                is_given = not given.optional or not (value is None or (isinstance(value, str) and value == ""))
+                object.__setattr__(self, name, check(value, given) if is_given else None)
             except SettingsError as error:
                 problems += error.problems
             except ValueError as error:
@@ -144,7 +129,7 @@ reading = options_in("tables")
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings(Settings):
-    """How a table is read. Every field may be left out; the columns are then recognised."""
+    """How a table is read. Every field may be left out; the columns are then recognized."""
 
     sheet: str | int | None = reading(
         None, "sheet", "The sheet of an Excel workbook, by title or number", absent="the first visible one"
@@ -157,18 +142,18 @@ class TableSettings(Settings):
         "mark",
         "The decimal mark, comma or point",
         choices=(*MARKS, "comma", "point"),
-        absent=RECOGNISED,
+        absent=RECOGNIZED,
         label="Decimal mark",
     )
-    delimiter: str | None = reading(None, "delimiter", "The character between columns", absent=RECOGNISED)
-    encoding: str | None = reading(None, "encoding", "The encoding of a text file", absent=RECOGNISED)
-    id_column: str | None = reading(None, "text", "The column that names the rows", absent=RECOGNISED)
+    delimiter: str | None = reading(None, "delimiter", "The character between columns", absent=RECOGNIZED)
+    encoding: str | None = reading(None, "encoding", "The encoding of a text file", absent=RECOGNIZED)
+    id_column: str | None = reading(None, "text", "The column that names the rows", absent=RECOGNIZED)
     fragment_column: str | None = reading(None, "text", "The column that names the fragment; its rows are replicates")
     source_column: str | None = reading(
         None, "text", "The column that names the source (pane, bottle, batch) of a fragment"
     )
     roles: Mapping[str, str] = reading(
-        {}, "roles", f"The role of a column: {', '.join(ROLES)}", flag="--role", absent=RECOGNISED
+        {}, "roles", f"The role of a column: {', '.join(ROLES)}", flag="--role", absent=RECOGNIZED
     )
     numbered_names: str | None = reading(
         None,
@@ -189,25 +174,6 @@ class TableSettings(Settings):
         """The roles of all columns that were named."""
         named = {self.id_column: "id", self.source_column: "source", self.fragment_column: "fragment"}
         return {column: role for column, role in named.items() if column is not None} | dict(self.roles)
-
-    def opening(self) -> "TableSettings":
-        """Return the settings by which a file is opened, without those by which its cells are understood.
-
-        Returns
-        -------
-        TableSettings
-        """
-        names = ("sheet", "header_row", "decimal", "delimiter", "encoding")
-        return TableSettings(**{name: getattr(self, name) for name in names})
-
-    def given(self) -> list[str]:
-        """List the fields that say something.
-
-        Returns
-        -------
-        list of str
-        """
-        return [each.name for each in fields(TableSettings) if getattr(self, each.name)]
 
 
 def _json(value: object) -> object:

@@ -1,9 +1,10 @@
 """A checked table: numbers, labels, where each came from in the file, and what becomes of missing values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -204,20 +205,35 @@ class Table:
         }
 
 
-def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
-    """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
-    parts: Fields = {"notes": tuple(notes)}
-    for name in ("ids", *LEVELS, "X", "rows", "order", "below"):
-        values = [getattr(table, name) for table in tables]
+def join(tables: Iterable[Table], notes: Sequence[Problem] = ()) -> Table:
+    """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers.
+
+    The measurements grow in place, so that they are in memory once.
+    """
+    found: dict[str, list[Any]] = {name: [] for name in ("ids", *LEVELS, "rows", "order", "below")}
+    X, n = np.empty((0, 0)), 0
+    for table in tables:
+        for name, values in found.items():
+            values.append(getattr(table, name))
+        if n + len(table) > len(X):
+            X.resize((max(n + len(table), len(X) * 9 // 8), len(table.features)), refcheck=False)
+        X[n : n + len(table)] = table.X
+        n += len(table)
+    X.resize((n, len(table.features)), refcheck=False)
+    parts: Fields = {"X": X, "notes": tuple(notes)}
+    for name, values in found.items():
         if isinstance(values[0], tuple):
             parts[name] = tuple(chain.from_iterable(values))
         elif any(value is not None for value in values):  # not every part has values below detection
-            full = (np.full(t.X.shape, np.nan) if v is None else v for t, v in zip(tables, values, strict=True))
-            parts[name] = np.concatenate(list(full)) if len(tables) > 1 else values[0]
+            full = (
+                np.full((len(ids), X.shape[1]), np.nan) if value is None else value
+                for ids, value in zip(found["ids"], values, strict=True)
+            )
+            parts[name] = np.concatenate(list(full))
     ids = parts["ids"]
-    if "id" not in tables[0].roles.values() and len(set(ids)) < len(ids):
+    if "id" not in table.roles.values() and len(set(ids)) < len(ids):
         parts["ids"] = tuple(f"{name} (row {row})" for name, row in zip(ids, parts["rows"].tolist(), strict=True))
-    return replace(tables[0], **parts)
+    return replace(table, **parts)
 
 
 def apply_policy(table: Table, missing: str, reference: Table | None = None, *, in_block: bool = False) -> Table:

@@ -1,4 +1,4 @@
-"""Read CSV and its relatives: encoding and delimiter are recognised, then rows are read in blocks."""
+"""Read CSV and its relatives: encoding and delimiter are recognized, then rows are read in blocks."""
 
 import codecs
 import csv
@@ -10,8 +10,8 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 import numpy as np
-import pandas as pd
 
+from transvariation._typing import Fields
 from transvariation.tables.cells import Column
 from transvariation.tables.grid import Block, Grid, are_names, fits, is_filled
 from transvariation.tables.problems import Problems, quoted
@@ -114,7 +114,7 @@ class TextGrid(Grid):
             problems.add("nul-in-header", self.first_row)
 
     def _pieces(self) -> Iterator[str]:
-        """Read the text in pieces of whole lines; from the first of them, delimiter and columns are recognised."""
+        """Read the text in pieces of whole lines; from the first of them, delimiter and columns are recognized."""
         self._stream.seek(0)
         text = io.TextIOWrapper(self._stream, self._encoding, newline="")
         try:
@@ -136,8 +136,7 @@ class TextGrid(Grid):
         size = max(self._stream.seek(0, 2), 1)
         for piece in chain(self._pieces(), [""]):
             text = rest + piece
-            # pandas takes longer for a column than for a row
-            if self.measured and row >= self.first_row and text.count("\n") > len(self.header):
+            if self.measured and row >= self.first_row and text:
                 columns = parse_regular(text, len(self.header), self.measured, self._separator, self.decimal)
                 if columns is not None:
                     yield Block(np.arange(len(columns[0])) + row + 1, columns, self._stream.tell() / size)
@@ -223,31 +222,20 @@ def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str
     True
     """
     n = piece.count("\n") + (not piece.endswith("\n"))
-    # numbers as float() reads them; from 3.1 on this is pandas' default, and the option is deprecated
-    exact = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+    text = sorted(set(range(width)).difference(numbers))
+    how: Fields = {"delimiter": delimiter, "quotechar": '"', "comments": None, "ndmin": 2}
     try:
         if not _is_regular(piece, n, width, delimiter):
             return None
-        frame = pd.read_csv(
-            io.StringIO(piece),
-            sep=delimiter,
-            decimal=decimal,
-            header=None,
-            names=range(width),
-            index_col=False,
-            dtype=dict.fromkeys(range(width), object) | dict.fromkeys(numbers, np.float64),
-            na_filter=False,  # an empty cell must not pass for a number
-            skip_blank_lines=False,
-            **exact,  # type: ignore[call-overload]
-        )
-    except (ValueError, OverflowError):  # ParserError and UnicodeEncodeError are ValueErrors
+        plain = piece if decimal == "." else piece.translate({ord(","): ".", ord("."): "?"})
+        X = np.loadtxt(io.StringIO(plain), usecols=numbers, **how)
+        words = np.loadtxt(io.StringIO(piece), dtype=object, usecols=text, **how) if text else None
+    except ValueError:
         return None
-    X = frame[list(numbers)].to_numpy()
-    if len(frame) != n or not np.isfinite(X).all():  # 1e400 and nan
-        return None
-    if ((X == 0).any() or (X == 1).all(axis=0).any()) and "e" in piece.lower():
-        return None  # 1e-400 and false read as 0; a column of nothing but true as 1
-    return [column.to_numpy() for _, column in frame.items()]
+    if len(X) != n or not np.isfinite(X).all() or ((X == 0).any() and "e" in piece.lower()):
+        return None  # a blank line; 1e400 and nan; 1e-400 reads as 0
+    columns = dict(zip(numbers, X.T, strict=True)) | ({} if words is None else dict(zip(text, words.T, strict=True)))
+    return [columns[j] for j in range(width)]
 
 
 def _is_regular(piece: str, n: int, width: int, delimiter: str) -> bool:

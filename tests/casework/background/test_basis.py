@@ -62,6 +62,7 @@ def test_sources_like_the_control_are_counted_and_named(case):
     assert any("1 of 45 background sources cannot be distinguished" in line for line in told(result))
 
 
+@pytest.mark.slow
 def test_the_packaged_background_is_called_another_laboratorys_first():
     glass = load_nfi_glass()
     names, source = ["K39", "Ti49", "Sr88"], glass.frame["source"]

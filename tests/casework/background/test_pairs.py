@@ -36,6 +36,15 @@ def test_replicates_of_the_background_are_reduced_to_those_of_the_case(rng):
     assert set(np.append(pairs.known, pairs.questioned)) <= {0.0, 1.0, 10.0, 11.0}
 
 
+def test_every_division_of_a_small_source_is_drawn_equally_often(rng):
+    values = 2.0 ** np.arange(5)  # every set has a sum of its own
+    pairs = same_source_pairs([list(values[:, None, None])] * 10, Design(3), rng, 100_000)
+    divisions = np.column_stack([pairs.source, pairs.questioned, pairs.known])
+    _, counts = np.unique(divisions.round(6), axis=0, return_counts=True)
+    assert len(counts) == 10 * 5 * 4
+    assert len(set(counts)) == 1
+
+
 def test_different_pairs_come_from_different_sources(rng):
     background = [list(np.full((3, 1, 1), float(s))) for s in range(5)]
     pairs = different_source_pairs(same_source_pairs(background, Design(2), rng), rng, 50)

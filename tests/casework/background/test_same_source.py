@@ -11,8 +11,8 @@ from tests.casework.conftest import make_glass, sources_of
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
     Design,
+    case_pairs,
     different_source_pairs,
-    one_pair,
     same_source_pairs,
     scaled_differences,
 )
@@ -49,7 +49,7 @@ def test_folds_without_a_source_that_has_enough_fragments(rng):
 def test_p_values_do_not_depend_on_units(rng):
     background = sources_of(make_glass(20, 3, 2, rng))
     scale = np.array([1.0, 1e6, 1e-6, 3.0, 7.0])
-    pair = one_pair(background[0][0].mean(axis=0), background[1][0].mean(axis=0), Design(1))
+    pair = case_pairs(background[0][0].mean(axis=0), background[1][0].mean(axis=0), Design(1))
     p = []
     for unit in (np.ones(5), scale):
         model = SameSourceDifferences(Design(1), stabilize=False).fit(

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from tests.casework.conftest import told
 
 from transvariation.casework import CaseError, CaseResult, judge
-from transvariation.casework.background.survey import compare_with_survey, summarise
+from transvariation.casework.background.survey import compare_with_survey, summarize
 from transvariation.cli import main
 from transvariation.report.case import case_document
 from transvariation.report.case_text import sentences
@@ -30,7 +30,7 @@ def test_a_rare_value_is_bounded_by_the_survey():
     survey = np.random.default_rng(0).normal(1.518, 0.0005, size=99)
     found = compare_with_survey([[1.5300, 1.53001]], [1.53001, 1.53002], survey, within=2e-5)
     assert (found.log10_lr, found.bound) == (2.0, "at least")
-    names, share = summarise([str(i) for i in range(99)], [found]).indistinguishable(0.9)
+    names, share = summarize([str(i) for i in range(99)], [found]).indistinguishable(0.9)
     assert (names, share.share) == ((), 0)
     assert share.high == pytest.approx(1 - 0.05 ** (1 / 99))
 

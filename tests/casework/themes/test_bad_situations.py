@@ -312,7 +312,7 @@ def test_without_a_conclusion_no_error_rate_is_stated(glass):
     beside = judge(known, questioned, background=background, sensitivity=1.0, log=True)
     for found in (alone, beside):
         assert not found.model.conclusive
-        assert found.model.false_exclusion is None
+        assert found.model.exclusion is None
         assert ("no background" in headline(found)) == (found is alone)
         assert "is used instead" not in said(found)[0]
     # Three fragments support 0.75, which no one is advised to use.

@@ -5,6 +5,7 @@ import io
 import pickle
 import resource
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -66,7 +67,7 @@ from transvariation.tables import Limits, TableError, read_chunks, read_table
             b"Na Mg\n1 2\n3 4\n",
             "no column holds numbers to measure by (no delimiter was found in the first row; columns must",
         ),
-        (b"id,colour\nA,red\nB,blue\n", "no column holds numbers to measure by (the delimiter is the comma)"),
+        (b"id,color\nA,red\nB,blue\n", "no column holds numbers to measure by (the delimiter is the comma)"),
         (b"PK\x03\x04garbage", "the Excel file is damaged"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or encrypted Excel file"),
         (b"\x1f\x8b\x08\x00", "compressed; unpack it first"),
@@ -331,6 +332,14 @@ class TestBoundedCost:
 
     def test_rows_of_a_million_cells(self):
         assert "the row has 1500001 cells but the header has 2" in self.refuse(b"id,Na\nA,1\n" + b"1," * 1_500_000)
+
+    def test_a_large_table_is_in_memory_once(self):
+        rows = (",".join(f"v{i}" for i in range(2000)) + "\n" + (",".join(["1.5"] * 2000) + "\n") * 3000).encode()
+        tracemalloc.start()
+        table = read_table(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2.4 * table.X.nbytes  # with the file, the first block and some room to grow
 
     def test_lists_and_long_texts_in_parquet(self):
         pa = pytest.importorskip("pyarrow")

@@ -107,6 +107,25 @@ class TestNumberedNames:
         assert table.fragment == tuple(stem for stem, _ in both)
         assert table.replicate == tuple(str(i) for _, i in both)
 
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "20260311_{run:03d}_{}",
+            "2026-03-11 {} {run:03d}",
+            "{}_{run:04d}_20260311",
+            "{} 0{i}.03.2026",
+            "20260311_{}-{i}",
+        ],
+    )
+    def test_a_date_in_a_name_does_not_count(self, form):
+        both = [(stem, i) for stem in ("K1", "K2", "Q1") for i in range(1, 4)]
+        names = [form.format(stem, i=i, run=20 + n) for n, (stem, i) in enumerate(both)]
+        text = "Sample,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
+        assert "may number replicates" in problems(text.encode())[0]
+        table = read_table(text.encode(), numbered_names="replicates")
+        assert table.fragment == tuple(stem for stem, _ in both)
+        assert table.replicate == tuple(str(i) for _, i in both)
+
     def test_letters_and_a_single_beginning_with_a_number(self):
         for names in (["K1a", "K1b", "K2a", "K2b"], ["K1-1", "K1-2", "K1-3"]):
             text = "id,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
@@ -121,6 +140,7 @@ class TestNumberedNames:
             ["A-7", "B-9"],
             ["2024-35", "2024-41"],
             ["1 K", "2 Q", "3 B"],
+            ["20260311 K", "20260311 Q", "20260312 B"],
         ],
     )
     def test_other_names_are_not(self, names):

@@ -1,4 +1,4 @@
-"""Sources, fragments and replicates: recognised, given, nested; and what only looks like a measurement."""
+"""Sources, fragments and replicates: recognized, given, nested; and what only looks like a measurement."""
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ def test_all_three_tables_of_a_case_may_have_levels():
         ("Frag No,Rep,K39", "fr"),
     ],
 )
-def test_levels_are_recognised_by_names_in_several_languages(header, levels):
+def test_levels_are_recognized_by_names_in_several_languages(header, levels):
     mark = ";" if ";" in header else ","
     cells = {"s": "AABB", "f": "1212", "r": "1122"}
     columns = [*(cells[level] for level in levels), ["1.5", "1.6", "1.7", "1.8"]]

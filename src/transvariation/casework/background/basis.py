@@ -8,7 +8,7 @@ from transvariation._typing import Floats
 from transvariation.casework.background.grouping import measure_grouping
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
-from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
+from transvariation.casework.background.pairs import Design, Pairs, Source, case_pairs, scaled_differences
 from transvariation.casework.background.transfer import TransferCheck
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import (
@@ -52,10 +52,10 @@ def compare_with_background(
     for i, r in enumerate(counts):
         progress(ProgressStep("background", {"fragment": i + 1, "of": len(counts)}), i / len(counts))
         design = Design(k, 1, r_known, r)
-        pair = one_pair(control.mean(axis=0), recovered[i], design)
+        pair = case_pairs(control.mean(axis=0), recovered[i], design)
         ranks[i] = _p_value(background, pair, design)
         errors[i, 0] = background.differences(design).p_value_errors(scaled_differences(pair))[0]
-        if not tables.is_summarised:  # a component is no variable that could be a reason
+        if not tables.is_summarized:  # a component is no variable that could be a reason
             univariate[i, kept] = background.univariate_p_values(pair, design)
         ratios.append(log10_lr(pair, design))
         if ratios[-1] and (calibrated := background.calibrated(design)):
@@ -77,7 +77,7 @@ def compare_with_background(
         levels = () if grouping is None else (grouping.level,)
         groups = group_fragments(p_values, *levels)
     joint = [
-        (one_pair(control.mean(axis=0), recovered[list(group)].mean(axis=0), design), design)
+        (case_pairs(control.mean(axis=0), recovered[list(group)].mean(axis=0), design), design)
         for group in groups
         for design in [Design(k, len(group), r_known, usual.questioned_replicates)]
     ]
@@ -93,7 +93,7 @@ def compare_with_background(
             len(background.usable),
         ),
         p_values=ranks,
-        univariate=None if tables.is_summarised else univariate,
+        univariate=None if tables.is_summarized else univariate,
         ratios=tuple(ratios),
         groups=groups,
         grouping=grouping,
@@ -136,7 +136,7 @@ def _transfer_cautions(
     if not found.cautioned:
         return []
     outside: list[str] = []
-    if "outside" in found.signs and not tables.is_summarised:
+    if "outside" in found.signs and not tables.is_summarized:
         centers = np.array([np.concatenate(source).mean(axis=0) for source in background.usable])
         own = np.mean([x.mean(axis=0) for x in replicates[:k]], axis=0)
         beyond = (own < centers.min(axis=0)) | (own > centers.max(axis=0))

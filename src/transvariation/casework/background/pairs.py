@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,6 +174,9 @@ def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> Indices:
     n = min(n, m)
     if n == 0:
         return np.empty((n_turns, 0), dtype=np.intp)
+    if n > 1 and math.comb(m, n) <= n_turns:  # every choice takes its turn
+        choices = np.array(list(combinations(range(m), n)))
+        return rng.permuted(choices[_turns(len(choices), 1, n_turns, rng)[:, 0]], axis=1)
     cycle = math.ceil(m / n)
     orders = rng.permuted(np.tile(np.arange(m), (math.ceil(n_turns / cycle), 1)), axis=1)
     turn = np.arange(n_turns)
@@ -290,11 +294,12 @@ def _pairs_of_sources(
     return np.repeat(np.arange(n), each), other.ravel(), 1 / expected[at].ravel(), np.tile(np.arange(each), n)
 
 
-def one_pair(known: Floats, questioned: Floats, design: Design) -> Pairs:
-    """Make the pair of a case from the means of its known and its questioned fragments."""
-    counts = np.array([design.known]), np.array([design.questioned])
-    zero = np.zeros(1, dtype=np.intp)
-    return Pairs(known[None], questioned[None], *counts, zero - 1, zero - 2, np.ones(1), zero)
+def case_pairs(known: Floats, questioned: Floats, design: Design) -> Pairs:
+    """Pair means of known with those of questioned fragments of a case, whose sources the background does not have."""
+    known, questioned = np.atleast_2d(known, questioned)
+    of_each = np.ones(len(known), dtype=np.intp)
+    counts = design.known * of_each, design.questioned * of_each
+    return Pairs(known, questioned, *counts, -of_each, -2 * of_each, np.ones(len(known)), 0 * of_each)
 
 
 def scaled_differences(pairs: Pairs) -> Floats:

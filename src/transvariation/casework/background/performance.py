@@ -154,6 +154,15 @@ def cross_entropy(log10_lr: Floats, same: Bools, weight: Floats | None = None) -
     return tuple(map(float, (prior * of_same + (1 - prior) * of_different) / np.log(2)))
 
 
+def ece_curves(
+    log10_lr: Floats, best: Floats, same: Bools, weight: Floats | None = None
+) -> dict[str, tuple[float, ...]]:
+    """Compute the curves of the ECE plot: log10 ratios, after the best recalibration, and without information."""
+    curves = {"system": log10_lr, "recalibrated": best, "reference": np.zeros(len(same))}
+    found = {name: cross_entropy(values, same, weight) for name, values in curves.items()}
+    return {"log10_prior_odds": tuple(map(float, PRIOR_ODDS)), **found}
+
+
 def measure_performance(
     log10_lr: Floats, pairs: Unseen, bounds: tuple[float, float], bound_errors: tuple[float, float] = (0.0, 0.0)
 ) -> Performance:
@@ -180,11 +189,6 @@ def measure_performance(
         bounds=bounds,
         tippett_same=curves[0],
         tippett_different=curves[1],
-        ece={
-            "log10_prior_odds": tuple(map(float, PRIOR_ODDS)),
-            "system": cross_entropy(log10_lr, same, weight),
-            "recalibrated": cross_entropy(best, same, weight),
-            "reference": cross_entropy(np.zeros(len(same)), same, weight),
-        },
+        ece=ece_curves(log10_lr, best, same, weight),
         bound_errors=bound_errors,
     )

@@ -134,8 +134,8 @@ def compare_with_survey(
     )
 
 
-def summarise(names: Sequence[str], comparisons: Sequence[SurveyComparison]) -> Survey:
-    """Summarise the comparisons of all fragments of a case with a survey.
+def summarize(names: Sequence[str], comparisons: Sequence[SurveyComparison]) -> Survey:
+    """Summarize the comparisons of all fragments of a case with a survey.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """The three-level model: replicates within fragments, fragments within sources, a kernel density of sources.
 
 It extends the two-level model of Aitken and Lucy (2004). Some sources vary more than others, so the difference of two
-sets of fragments of one source has a t-distribution; the kernels of the density of sources are t-distributions, too,
-with tails at least as heavy.
+sets of fragments of one source has a t-distribution. A fragment unlike the control and unlike every source of the
+background must not be evidence for a common source. Therefore one more source than the background has is allowed for:
+it may lie far from all of them, or differ from the control in what hardly differs among them.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,9 @@ from transvariation.casework.background.pairs import Design, Pairs, Source
 
 _N_FOLDS = 20  # of sources: the pairs of a fold are compared by the within-source variation of the others
 BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
-KERNEL_FREEDOM = (3.0, 5.0, 10.0, 30.0)  # degrees of freedom of the kernels to choose from
-WITHIN_FREEDOM = (3.0, 4.0, 5.0, 7.0, 10.0, 20.0)  # the same of the variation within sources
+KERNEL_FREEDOM = (3.0, 5.0, 10.0, 30.0, np.inf)  # degrees of freedom of the kernels to choose from
+WITHIN_FREEDOM = 3.0  # of the variation within sources: fitted ones were 3 to 7 and made no better ratios
+FARTHEST_RATIO = 0.03  # towards which the raw ratio falls with the distance of a pair, or lower
 BLOCK_DENSITIES = 100_000  # densities computed at a time, which fit into a cache
 
 
@@ -30,13 +32,10 @@ class Levels:
     ----------
     fragment, replicate : ndarray of shape (p, p)
         Covariances of fragments of a source and of replicates of a fragment.
-    freedom : float
-        Degrees of freedom of the t-distribution of differences within a source; infinity for a normal one.
     """
 
     fragment: Floats
     replicate: Floats
-    freedom: float = np.inf
 
 
 class ThreeLevelModel:
@@ -50,12 +49,10 @@ class ThreeLevelModel:
         self.levels_ = deviations.levels(np.ones(len(background), dtype=bool))
         self.held_out_levels_ = [deviations.levels(fold != number) for number in range(fold.max() + 1)]
         self.sources_ = np.array([m.mean(axis=0) for m in means])
-        between = shrunk_covariance(self.sources_ - self.sources_.mean(axis=0), len(self.sources_) - 1)
-        # Tails of the density of sources that are lighter than those within a source would make a fragment unlike
-        # any source evidence for a common one.
-        most = min(levels.freedom for levels in (self.levels_, *self.held_out_levels_))
-        self.bandwidth_, self.kernel_freedom_ = _choose_kernel(self.sources_, between, most)
-        self.kernel_ = self.bandwidth_**2 * between
+        self.center_ = self.sources_.mean(axis=0)
+        self.between_ = shrunk_covariance(self.sources_ - self.center_, len(self.sources_) - 1)
+        self.bandwidth_, self.kernel_freedom_ = _choose_kernel(self.sources_, self.between_)
+        self.kernel_ = self.bandwidth_**2 * self.between_
         return self
 
     def log10_lr(self, pairs: Pairs, design: Design) -> Floats:
@@ -76,7 +73,8 @@ class ThreeLevelModel:
         return ratios
 
     def _log10_lr(self, pairs: Pairs, design: Design, within: Levels, without: Indices | None = None) -> Floats:
-        logs = np.empty(len(pairs.source))
+        logs, n = np.empty(len(pairs.source)), len(self.sources_) + 1
+        farther = (n / FARTHEST_RATIO) ** (1 / WITHIN_FREEDOM)  # than fragments of a source, in the same directions
         sizes = np.column_stack([pairs.n_known, pairs.n_questioned])
         for n_known, n_questioned in np.unique(sizes, axis=0):
             at = np.flatnonzero((sizes == (n_known, n_questioned)).all(axis=1))
@@ -87,12 +85,22 @@ class ThreeLevelModel:
             precisions = np.linalg.inv(one), np.linalg.inv(two)
             joint = np.linalg.inv(precisions[0] + precisions[1])
             middle = (a @ precisions[0] + b @ precisions[1]) @ joint
-            logs[at] = log_density(a - b, np.zeros((1, a.shape[1])), one + two, within.freedom)
-            for sign, points, error in ((1, middle, joint), (-1, a, one), (-1, b, two)):
-                logs[at] += sign * log_density(
-                    points, self.sources_, self.kernel_ + error, self.kernel_freedom_, left_out
-                )
+            common, further = (
+                log_density(a - b, np.zeros((1, a.shape[1])), scale**2 * (one + two), WITHIN_FREEDOM)
+                for scale in (1.0, farther)
+            )
+            middles, ones, twos = (
+                self._log_density(points, error, left_out) for points, error in ((middle, joint), (a, one), (b, two))
+            )
+            logs[at] = common - np.logaddexp(ones + twos - middles, further - np.log(n))
         return np.asarray(logs / np.log(10))
+
+    def _log_density(self, points: Floats, error: Floats, without: Indices | None) -> Floats:
+        """Compute the log density of sources, one of which may be unlike the others, at points with an error."""
+        kernels = log_density(points, self.sources_, self.kernel_ + error, self.kernel_freedom_, without)
+        unlike = log_density(points, self.center_[None], self.between_ + error, WITHIN_FREEDOM)
+        share = 1 / (len(self.sources_) + 1)
+        return np.logaddexp(np.log1p(-share) + kernels, np.log(share) + unlike)
 
 
 @dataclass(frozen=True)
@@ -135,15 +143,14 @@ class _Deviations:
     def levels(self, sources: Bools) -> Levels:
         """Estimate how much fragments of some sources, and replicates of their fragments, vary."""
         at = sources[self.fragment_source]
-        deviations, n = self.fragment[at], self.n_fragments[self.fragment_source[at]]
+        deviations = self.fragment[at]
         whole = shrunk_covariance(deviations, int((self.n_fragments[sources] - 1).sum()))
-        freedom = _choose_freedom(deviations * np.sqrt(n / (n - 1))[:, None], whole)
         degrees = int(self.replicate_freedom[sources].sum())
         if not degrees:
-            return Levels(whole, np.zeros_like(whole), freedom)
+            return Levels(whole, np.zeros_like(whole))
         replicate = shrunk_covariance(self.replicate[sources[self.replicate_source]], degrees)
         share = self.inverse_replicates[sources].sum() / len(deviations)
-        return Levels(_without_negative(whole - share * replicate, whole), replicate, freedom)
+        return Levels(_without_negative(whole - share * replicate, whole), replicate)
 
 
 def shrunk_covariance(residuals: Floats, freedom: int) -> Floats:
@@ -179,18 +186,11 @@ def _log_t(squares: Floats, p: int, freedom: float) -> Floats:
     return np.asarray(constant - (freedom + p) / 2 * np.log1p(squares / (freedom - 2)))
 
 
-def _choose_freedom(residuals: Floats, covariance: Floats) -> float:
-    """Choose the degrees of freedom under which residuals with a covariance are most likely."""
-    squares = (np.linalg.solve(np.linalg.cholesky(covariance), residuals.T) ** 2).sum(axis=0)
-    choices = (*WITHIN_FREEDOM, np.inf)
-    return float(choices[int(np.argmax([_log_t(squares, len(covariance), v).sum() for v in choices]))])
-
-
-def _choose_kernel(sources: Floats, between: Floats, most: float) -> tuple[float, float]:
-    """Choose the bandwidth and the degrees of freedom, up to `most`, that predict each source mean from the others."""
+def _choose_kernel(sources: Floats, between: Floats) -> tuple[float, float]:
+    """Choose the bandwidth and the degrees of freedom that predict each source mean from the others."""
     white = np.linalg.solve(np.linalg.cholesky(between), sources.T).T
     n, p = white.shape
-    choices = [(float(h), v) for h in BANDWIDTHS for v in KERNEL_FREEDOM if v <= most]
+    choices = [(float(h), v) for h in BANDWIDTHS for v in KERNEL_FREEDOM]
     fits = np.zeros(len(choices))
     lengths = (white**2).sum(axis=1)
     for rows in gen_batches(n, max(1, BLOCK_DENSITIES // n)):
@@ -208,7 +208,7 @@ def log_density(
     freedom: float = np.inf,
     without: Indices | None = None,
 ) -> Floats:
-    """Compute the log of the mean of densities at the centres, all with one covariance.
+    """Compute the log of the mean of densities at the centers, all with one covariance.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def log_density(
     freedom : float
         Degrees of freedom of a t-distribution.
     without : ndarray of shape (n, k), optional
-        The centres to leave out at each point; negative numbers leave out none.
+        The centers to leave out at each point; negative numbers leave out none.
     """
     root = np.linalg.cholesky(covariance)
     a, b = (np.linalg.solve(root, (x - centers[0]).T).T for x in (points, centers))

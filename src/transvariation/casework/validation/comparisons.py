@@ -13,6 +13,7 @@ from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_
 from transvariation.casework.background.pairs import Design, Source
 from transvariation.casework.database import Database
 from transvariation.casework.errors import CaseError
+from transvariation.casework.fragments import gather_fragments
 from transvariation.casework.validation.methods import Compared, judge_comparisons, matches_interval
 
 SHARES = (0.25, 0.5, 0.75)  # of the sources, for the learning curve
@@ -33,16 +34,8 @@ class Sources:
 
     def __init__(self, values: Floats, database: Database, n_folds: int, by_stratum: bool, logged: bool):
         self.names, self.logged = database.sources, logged
-        number = {name: i for i, name in enumerate(self.names)}
-        by_fragment: dict[tuple[str, str], list[int]] = {}
-        for row, key in enumerate(zip(database.frame["source"], database.frame["fragment"], strict=True)):
-            by_fragment.setdefault(key, []).append(row)
-        sources: list[list[Floats]] = [[] for _ in self.names]
-        for (source, _), rows in by_fragment.items():
-            sources[number[source]].append(values[rows])
-        if all(len(fragments) == 1 for fragments in sources):  # their replicates are used as fragments, as by `judge`
-            sources = [list(fragments[0][:, None, :]) for fragments in sources]
-        self.sources: list[Source] = list(sources)
+        source, fragment = database.frame["source"], database.frame["fragment"]
+        self.sources = gather_fragments(values, list(source + "\n" + fragment), list(source)).by_source()
         strata = database.strata
         self.stratum = np.array([strata.get(name, "") for name in self.names])
         unit = np.unique(self.stratum, return_inverse=True)[1] if by_stratum else np.arange(len(self.names))

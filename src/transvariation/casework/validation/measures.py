@@ -10,7 +10,7 @@ from scipy.stats import t
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.pairs import Design
-from transvariation.casework.background.performance import PRIOR_ODDS, cllr, cross_entropy, recalibrated
+from transvariation.casework.background.performance import cllr, ece_curves, recalibrated
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.validation.comparisons import SHARES, Comparisons, Sources, design_name
 from transvariation.casework.validation.criteria import OF_RATIOS, Verdict
@@ -138,12 +138,7 @@ def _ratios(
         misleading=misleading,
         tippett_same=tuple(map(float, np.quantile(log10_lr[same], shares))),
         tippett_different=tuple(map(float, np.quantile(log10_lr[~same], shares))),
-        ece={
-            "log10_prior_odds": tuple(map(float, PRIOR_ODDS)),
-            "system": cross_entropy(log10_lr, same),
-            "recalibrated": cross_entropy(best, same),
-            "reference": cross_entropy(np.zeros(len(same)), same),
-        },
+        ece=ece_curves(log10_lr, best, same),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Bools, Fields, Floats, Indices
-from transvariation.casework.astm import match_interval
+from transvariation.casework.astm import applies, match_interval
 from transvariation.casework.background.basis import most_replicates
 from transvariation.casework.background.likelihood_ratio import calibrated_ratio
 from transvariation.casework.background.model import Background
@@ -17,6 +17,7 @@ from transvariation.casework.background.pairs import (
     Pairs,
     Source,
     background_rows,
+    case_pairs,
     different_source_pairs,
     scaled_differences,
 )
@@ -80,10 +81,10 @@ def judge_comparisons(
     background = Background([[x[:, kept] for x in source] for source in sources], seed)
     r = min(design.known_replicates, most_replicates(sources))
     used = Design(design.known, 1, r, r)
-    known = [background.means([x[:r, kept] for x in each.known]) for each in comparisons]
+    known = background.means([x[:r, kept] for each in comparisons for x in each.known])
     questioned = background.means([each.questioned[:r, kept] for each in comparisons])
-    centers = np.array([means.mean(axis=0) for means in known])
-    pairs = pairs_of(centers, questioned, design.known)
+    centers = known.reshape(len(comparisons), design.known, -1).mean(axis=1)
+    pairs = case_pairs(centers, questioned, used)
     model = background.differences(used)
     found = {
         "transvariation": model.p_values(scaled_differences(pairs)),
@@ -104,26 +105,18 @@ def judge_comparisons(
             np.array([x[:r, kept].mean(axis=0) for x in fragments])
             for fragments in ([*each.known, each.questioned] for each in comparisons)
         ]
-        raw = pairs_of(np.array([m[:-1].mean(axis=0) for m in means]), np.array([m[-1] for m in means]), design.known)
+        raw = case_pairs(np.array([m[:-1].mean(axis=0) for m in means]), np.array([m[-1] for m in means]), used)
         found["lir"], found["lir_lr"] = _lir(background, raw, used)
     return found
 
 
-def pairs_of(known: Floats, questioned: Floats, k: int) -> Pairs:
-    """Pair the means of k known fragments with a questioned one, of sources that no background has."""
-    n = len(known)
-    zero = np.zeros(n, dtype=np.intp)
-    return Pairs(known, questioned, np.full(n, k), np.ones(n, dtype=np.intp), zero - 1, zero - 2, np.ones(n), zero)
-
-
 def matches_interval(compared: Compared, logged: bool) -> float:
     """Apply the 4 s interval to concentrations: 1 for a match, 0 for none, NaN where it does not apply."""
-    known = np.concatenate(list(compared.known))
-    own, theirs = (10.0**known, 10.0**compared.questioned) if logged else (known, compared.questioned)
-    if len(own) < 3 or (own < 0).any():
+    known, questioned = (10.0**x if logged else x for x in (np.concatenate(list(compared.known)), compared.questioned))
+    if not applies(known):
         return np.nan
-    low, high = match_interval(own)
-    mean = theirs.mean(axis=0)
+    low, high = match_interval(known)
+    mean = questioned.mean(axis=0)
     return float(((mean >= low) & (mean <= high)).all())
 
 

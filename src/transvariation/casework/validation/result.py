@@ -1,4 +1,4 @@
-"""The result of a validation: frozen records that serialise as JSON."""
+"""The result of a validation: frozen records that serialize as JSON."""
 
 from dataclasses import asdict, dataclass, field
 

@@ -72,7 +72,8 @@ def validate(
     >>> glass = load_nfi_glass().frame
     >>> some = glass[glass["source"].isin(glass["source"].unique()[:60])]
     >>> database = Database.build(some, fragment_column="piece", logged=True)
-    >>> result = validate(database, designs=["1x1"], n_comparisons=40, n_folds=2, stability=False)
+    >>> quick = {"n_comparisons": 40, "n_folds": 2, "stability": False}
+    >>> result = validate(database, designs=["1x1"], **quick)
     >>> result.designs[0].n_sources
     60
     """
