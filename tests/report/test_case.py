@@ -144,7 +144,7 @@ def test_fields_of_the_form_are_in_the_report(case):
     assert "were the relevant alternative" in case_document(case).html()
 
 
-def test_conclusions_are_coloured(case):
+def test_conclusions_are_colored(case):
     page = case_document(case).html()
     marks = {True: "for", False: "against", None: "neither"}
     found = re.findall(r'<td class="text (for|against|neither)">([^<]*)</td>', page)

@@ -2,11 +2,13 @@
 
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.report.case_figures import draw_fragments, draw_tippett, strip_svg
+from transvariation.report.case_figures import FIGURES, draw_fragments, draw_tippett, strip_svg
 from transvariation.report.page import render
 
 GLASS = load_glass()
@@ -52,3 +54,36 @@ def test_the_tippett_curves_start_at_one_and_end_at_zero():
     for line in ax.lines[:2]:
         assert line.get_ydata()[0] == 1
         assert line.get_ydata()[-1] == 0
+
+
+@pytest.fixture(scope="module")
+def spectra():
+    """Two spectra with a peak at one position, and one with a hole at another."""
+    rng = np.random.default_rng(2)
+    names = [f"{position}" for position in range(1000, 1050)]
+    new = np.zeros((3, 50))
+    new[:2, 10], new[2, 20] = 30, -30
+    foreign = rng.normal(3, 1, size=(20, 50))
+    control, new, foreign = (pd.DataFrame(X, columns=names) for X in (rng.normal(size=(40, 50)), new, foreign))
+    return judge(control, new, foreign=foreign)
+
+
+def test_spectra_have_a_panel_each_and_one_legend(spectra):
+    figure = FIGURES["spectra"].draw(spectra)
+    assert [len(ax.patches) for ax in figure.axes] == [1, 1, 1]
+    assert [ax.get_xlabel() for ax in figure.axes] == ["", "", "wavelength or wavenumber"]
+    assert len(figure.legends) == 1
+
+
+def test_importance_is_the_share_above_and_below_the_band(spectra):
+    (ax,) = FIGURES["importance"].draw(spectra).axes
+    above, below = (collection.get_paths()[0].vertices for collection in ax.collections)
+    assert above[:, 1].max() == pytest.approx(2 / 3)
+    assert above[above[:, 1].argmax(), 0] == 1010
+    assert below[:, 1].min() == pytest.approx(-1 / 3)
+
+
+def test_sensitivity_and_specificity_are_drawn_over_the_threshold(spectra):
+    (ax,) = FIGURES["foreign"].draw(spectra).axes
+    assert [line.get_label() for line in ax.lines] == ["sensitivity", "specificity", "threshold in use"]
+    assert ax.lines[2].get_xdata()[0] == pytest.approx(0.1)

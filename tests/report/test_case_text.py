@@ -5,8 +5,10 @@ from dataclasses import replace
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.casework.decision import Group
+from transvariation.datasets import load_nfi_glass
 from transvariation.report.case_text import (
     conclusion_frame,
+    fact_lines,
     format_ratio,
     group_sentence,
     note_lines,
@@ -52,6 +54,14 @@ def test_the_ratio_leads_if_the_laboratory_says_so(case):
     assert headline(led).startswith("The likelihood ratio supports a common source with the control for ")
     assert "excluded." not in headline(led)
     assert conclusion_frame(led)["conclusion"].str.contains("support").all()
+
+
+def test_what_one_control_fragment_without_replicates_cannot_show_is_said():
+    glass = load_nfi_glass()
+    fragments = glass.frame[glass.elements]
+    alone, three = (" ".join(fact_lines(judge(fragments[:n], fragments[9:10], background="nfi"))) for n in (1, 3))
+    assert "cannot be checked" in alone
+    assert "cannot be checked" not in three
 
 
 def test_a_disagreement_is_explained(case):

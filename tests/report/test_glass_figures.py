@@ -1,16 +1,18 @@
-"""The figures of the glass analysis can be read without colour."""
+"""The figures of the glass analysis can be read without color."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
 
+from transvariation import load_glass
 from transvariation.metrics import roc
 from transvariation.report import glass_figures as draw
 
 
 def look(handle):
-    """What is left of an entry of a legend in print without colour: its mark, or the dashes of its line."""
+    """What is left of an entry of a legend in print without color: its mark, or the dashes of its line."""
     return handle.get_paths()[0].vertices.tobytes() if isinstance(handle, PathCollection) else handle.get_linestyle()
 
 
@@ -34,3 +36,11 @@ def test_entries_differ_by_mark_or_dashes(figure):
     for ax in figure().axes:
         looks = [look(handle) for handle in ax.get_legend_handles_labels()[0]]
         assert len(set(looks)) == len(looks)
+
+
+def test_one_panel_per_variable():
+    glass = load_glass()
+    axes = Figure().subplots(2, 5)
+    draw.draw_features(axes, {"control": glass.control, "recovered": glass.recovered})
+    assert [ax.get_title() for ax in axes.ravel()[:9]] == glass.control.columns.tolist()
+    assert not axes[1, 4].get_visible()

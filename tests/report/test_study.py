@@ -28,7 +28,7 @@ def little(monkeypatch):
         written.append((curves, *(table.to_csv() for table in (runs, cells, held_out)), made_by))
         return directory
 
-    monkeypatch.setattr("transvariation.report.glass.write_glass_page", tell)
+    monkeypatch.setattr("transvariation.report.study.write_glass_page", tell)
     return written
 
 

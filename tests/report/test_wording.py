@@ -15,13 +15,12 @@ from transvariation.casework.audit import Difference
 from transvariation.casework.database import Finding
 from transvariation.casework.progress import ProgressStep
 from transvariation.casework.settings import CaseSettings
-from transvariation.report.wording.notices import _FINDINGS, _STEPS, difference_text, finding_text, step_text
-from transvariation.report.wording.remedies import REMEDIES, error_text
+from transvariation.report.wording.cautions import _FINDINGS, _STEPS, difference_text, finding_text, step_text
+from transvariation.report.wording.remedies import _REFUSALS, REMEDIES, error_text, refusal
 from transvariation.report.wording.statements import table_title
 from transvariation.tables import Problem, SettingsError, TableError, problems
-from transvariation.web.choices import page_choices
+from transvariation.web.choices import page_choices, page_html
 
-PAGE_FILES = (("templates", "index.html"), ("static", "tables.js"))
 PYTHON = problems.REMEDIES | errors.REMEDIES
 
 
@@ -38,10 +37,17 @@ def test_each_remedy_is_in_the_terms_of_its_front_end(remedy):
 
 
 def test_the_page_has_every_field_that_a_remedy_names():
-    texts = [files(web).joinpath(f"{kind}/{name}").read_text("utf-8") for kind, name in PAGE_FILES]
+    texts = [page_html("index"), files(web).joinpath("static/tables.js").read_text("utf-8")]
     fields = " ".join([*texts, *(each["label"] for part in ("reading", "comparing") for each in page_choices()[part])])
     named = {name for text in REMEDIES["page"].values() for name in re.findall("“(.*?)”", text)}
     assert [name for name in named if name not in fields and not name.startswith("transvariation ")] == []
+
+
+def test_the_page_refuses_by_codes_that_have_words():
+    source = "\n".join(path.read_text("utf-8") for path in Path(web.__file__).parent.glob("*.py"))
+    assert set(re.findall(r'\b(?:failure|refusal)\("([\w-]+)"', source)) <= _REFUSALS.keys()
+    assert [code for code in _REFUSALS if f'"{code}"' not in source] == []
+    assert refusal("no-variable", x="Na", y="Mg") == "There is no variable 'Na' or no variable 'Mg'."
 
 
 def test_every_error_is_written_in_the_terms_of_a_front_end():
@@ -106,8 +112,8 @@ def test_every_finding_in_a_database_has_words():
     ]
     assert len(said) == len(_FINDINGS)
     assert said == [
-        "2 rows repeat the measurements of another row exactly (P1, P2)",
-        "2 rows share source, fragment and replicate with another row (P0, P1, P2, P3, P4 and 2 more)",
+        "rows that repeat the measurements of another row exactly: 2 (P1, P2)",
+        "rows that share source, fragment and replicate with another row: 2 (P0, P1, P2, P3, P4 and 2 more)",
         "measurements more than 6 robust standard deviations from the others: Mg 3, Al 1",
         "sources more than 6 robust standard deviations from the others: Mg 1 (P3)",
         "the medians of the tables differ by more than a factor of 30: Mg, Al; check the units",

@@ -9,6 +9,7 @@ import time
 import warnings
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from transvariation.studies.checkpoint import Checkpoint, CheckpointError
 
@@ -147,3 +148,15 @@ def test_a_dask_scheduler_gives_the_same_results(tmp_path):
         checkpoint = Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)
         assert sorted(_drain(checkpoint, cluster.scheduler_address)) == TASKS
     assert checkpoint.results[(5,)] == {"square": 25}
+
+
+def _threads():
+    return max((pool["num_threads"] for pool in threadpool_info()), default=1)
+
+
+def test_a_task_has_one_thread_as_in_a_worker(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "results.jsonl", {"study": "threads"})
+    with threadpool_limits(2):
+        assert _threads() == 2
+        list(checkpoint.run([()], _threads))
+    assert checkpoint.results[()] == 1

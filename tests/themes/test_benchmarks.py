@@ -20,11 +20,13 @@ def section(monkeypatch):
 
 
 def test_every_section_can_be_run(section):
+    pytest.importorskip("dask")
     names = [module.name for module in iter_modules([str(ROOT / "benchmarks" / "sections")])]
     assert len(names) > 20
     assert all(callable(section(name).run) for name in names)
 
 
+@pytest.mark.slow
 def test_coverage_study_shows_the_effect_of_calibration(section):
     """Calibrated, NeighborTOCC reaches about the nominal sensitivity and still rejects; TOCC rejects nothing."""
     _, summary = section("coverage").run(short=True)
@@ -45,7 +47,7 @@ def test_power_study_has_a_cell_per_classifier_and_setting(section):
     assert "(a) n=100" in scenarios.rows[1]
 
 
-def test_the_lines_of_the_figure_differ_without_colour(section, monkeypatch, tmp_path):
+def test_the_lines_of_the_figure_differ_without_color(section, monkeypatch, tmp_path):
     from benchmarks import figures
 
     monkeypatch.setattr(figures, "IMAGES", tmp_path)
@@ -55,6 +57,7 @@ def test_the_lines_of_the_figure_differ_without_colour(section, monkeypatch, tmp
     figures.plt.close()
 
 
+@pytest.mark.slow
 def test_authenticity_study_calibrates_every_classifier_alike(section):
     authenticity = section("authenticity")
     rng = np.random.default_rng(0)
@@ -83,12 +86,41 @@ def test_authenticity_study_reads_further_data_from_a_folder(section, monkeypatc
     assert len(labels) == 30
 
 
+@pytest.mark.slow
 def test_casework_study_measures_simulated_panes(section):
     casework = section("casework")
     for row in casework._simulated(short=True):
         assert 0 <= float(row["tp: false exclusion, 0.10"]) <= 0.25
     (row,) = casework._bases(short=True)
     assert float(row["background: false inclusion"]) < 0.5
+
+
+def test_robustness_study_draws_what_its_tables_say(section):
+    robustness, rng = section("robustness"), np.random.default_rng(0)
+    known, new, foreign = robustness.with_gaps(rng, 0.2, only_new=True)
+    assert not np.isnan(known).any()
+    assert np.isnan(new).mean() == pytest.approx(0.2, abs=0.03)
+    known, *_ = robustness.with_gaps(rng, 0.2, by_block=True)
+    assert set(np.isnan(known).sum(axis=1)) == {0, 4}
+    known, new, foreign = robustness.with_categories(rng, 5)
+    assert np.unique(new[:, 3:]).tolist() == [0, 1, 2, 3, 4]
+    assert np.bincount(new[:, 3:].astype(int).ravel()).min() > 400  # of 2,500
+    assert abs(np.corrcoef(foreign[:, :3].T)[0, 1]) < 0.15 < 0.5 < np.corrcoef(new[:, :3].T)[0, 1]
+    known, new, bad = robustness.with_bad_samples(rng, "one cluster", 0.01)
+    assert (np.abs(np.abs(known) - 3) < 0.5).all(axis=1).sum() == 5
+    assert (len(known), len(new), len(bad)) == (500, 500, 500)
+
+
+def test_robustness_study_compares_error_rate_and_power(section):
+    """With five bad samples in one cluster, the default rejects none like them, and trim= rejects all."""
+    robustness = section("robustness")
+    row = robustness.bad_samples(2).rows[5]
+    assert row["bad samples"] == "1%, one cluster"
+    assert row["power, default"] < 0.1
+    assert row["power, trim=0.1"] > 0.9
+    assert row["left out"] == 5
+    assert row["standard error, at most"] < 0.05
+    assert max(row["error rate, default"], row["error rate, trim=0.1"]) < 0.1
 
 
 def test_a_kept_table_says_when_and_with_which_version_it_was_measured(section, tmp_path):

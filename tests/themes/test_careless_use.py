@@ -179,7 +179,7 @@ def every_classifier():
 
 @pytest.mark.parametrize("classifier", every_classifier(), ids=str)
 def test_a_parameter_set_after_fit_waits_for_the_next_fit(classifier):
-    X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the centre somewhere
+    X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the center somewhere
     classifier = clone(classifier).fit(X)
     verdicts, ranks = classifier.predict(Z), classifier.p_values(Z)
     for name, value in classifier.get_params().items():

@@ -175,6 +175,25 @@ def test_docstrings_refer_to_names_that_the_reference_describes():
     assert missing == set()
 
 
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES], ids=lambda page: page.stem)
+def test_pages_and_examples_import_only_names_that_the_reference_describes(page):
+    pytest.importorskip("dask")
+    described = {f"{module}.{name}" for _, _, module, names in extension("api_reference").sections() for name in names}
+    described.add("transvariation.dask")  # a module
+    text = re.sub(r"^(>>>|\.\.\.) ?", "", page.read_text(encoding="utf-8"), flags=re.M)
+    found = re.findall(r"^ *from (transvariation[\w.]*) import (?:\(([^)]*)\)|(.*))", text, flags=re.M)
+    names = {
+        f"{module}.{name.split(' as ')[0].strip()}" for module, *both in found for name in "".join(both).split(",")
+    }
+    assert {name for name in names if not name.endswith(".")} <= described
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_picture_says_what_it_shows(page):
+    pictures = re.findall(r"^```\{(?:figure|image)\}.*\n((?:.+\n)*)", page.read_text(encoding="utf-8"), flags=re.M)
+    assert [options for options in pictures if not re.search(r"^:alt: \w.{10}", options, flags=re.M)] == []
+
+
 def test_the_reference_lists_every_public_module():
     pytest.importorskip("dask")
     modules = {module for _, _, module, _ in extension("api_reference").sections()}
@@ -284,6 +303,16 @@ def test_typed_lines_fit_the_width_of_a_page(page):
     typed = [line for block in blocks for line in block.splitlines() if line.startswith((">>> ", "... ", "$ "))]
     wide = [line for line in typed if len(line) > 74]
     assert wide == []
+
+
+def test_typed_lines_of_examples_fit_the_width_of_the_reference():
+    sections = extension("api_reference").sections()
+    objects = [getattr(importlib.import_module(home), name) for _, _, home, names in sections for name in names]
+    methods = [each for found in objects if inspect.isclass(found) for each in vars(found).values()]
+    lines = [line.strip() for each in (*objects, *methods) for line in (inspect.getdoc(each) or "").splitlines()]
+    typed = [line for line in lines if line.startswith((">>> ", "... "))]
+    assert len(typed) > 500
+    assert [line for line in typed if len(line) > 82] == []
 
 
 def test_the_extras_are_those_of_the_project():
@@ -465,6 +494,29 @@ def test_the_paper_quotes_kept_results():
     tp, _, mahalanobis, astm = rates["false inclusion"]
     assert f"includes {tp:.0%}. Calibrated Mahalanobis distances include {mahalanobis:.0%}, and" in text
     assert f"same false exclusion, {astm:.0%}." in text
+
+
+def test_the_page_on_neighbors_quotes_kept_results():
+    page = " ".join((DOCS / "explanation" / "neighbors.md").read_text(encoding="utf-8").split())
+    results = ROOT / "benchmarks" / "results"
+
+    def said(share):
+        return f"{share:.3f}".removeprefix("0")
+
+    hundred, five_hundred = pd.read_csv(results / "robustness_wide.csv").itertuples(index=False, name=None)
+    assert f"At a nominal .10, {said(hundred[2])} of new target samples are rejected with 100 samples" in page
+    assert f"and {said(five_hundred[2])} with 500 samples" in page
+    tail = pd.read_csv(results / "neighbor_tail.csv")
+    largest = [said(tail[f"tail, {level}"].max()) for level in (0.1, 0.05, 0.01)]
+    assert f"at most {largest[0]}, {largest[1]} and {largest[2]} of new targets were rejected" in page
+    correlated = tail[tail["data"] == "Gaussian, correlation .5"].set_index("n")
+    tail_power, rank_power = (
+        said(correlated.loc[15, f"power of {name}, {n}"]) for name, n in (("tail", 0.1), ("ranks", ".1"))
+    )
+    assert f"{tail_power} of shifted samples are rejected at .10, instead of {rank_power}" in page
+    assert f"where ranks reject none, {said(correlated.loc[8, 'power of tail, 0.1'])}" in page
+    left_out = pd.read_csv(results / "robustness_bad_samples.csv")["left out"].iloc[-1]
+    assert f"of these clean samples, {left_out:.1f} are left out on average" in page
 
 
 def test_the_table_of_the_readme_is_that_of_the_benchmarks():

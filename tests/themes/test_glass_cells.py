@@ -25,7 +25,7 @@ def _plane(name):
         (PAMTOCC(4, ties="literal"), "PCA", 0.964, 0.922),
         (PAMTOCC(4, ties="literal"), "K,Mg", 0.985, 0.980),
         (PAMTOCC(4, ties="literal"), "Si,Mg", 0.988, 0.980),
-        # Proper ties differ where objects share a coordinate with the centre, a data point in these planes.
+        # Proper ties differ where objects share a coordinate with the center, a data point in these planes.
         (TOCC(), "PCA", 0.949, 0.882),
         (TOCC(), "K,Mg", 1.000, 1.000),
         (TOCC(), "Si,Mg", 0.986, 0.961),

@@ -214,7 +214,7 @@ class TestFrames:
 
 @pytest.mark.parametrize("name", ["collect", "to_native", "column_names", "dask", "to_frame"])
 def test_a_column_is_not_taken_for_a_method(name):
-    """What frames of other libraries are recognised by may be the name of a column."""
+    """What frames of other libraries are recognized by may be the name of a column."""
     control, recovered = (frame.rename(columns={"K": name}) for frame in (CONTROL, RECOVERED))
     np.testing.assert_array_equal(TOCC().fit(control).predict(recovered), TOCC().fit(CONTROL).predict(RECOVERED))
     found, expected = (judge(*tables).conclusions for tables in ((control, recovered), (CONTROL, RECOVERED)))

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 REPORT_LIBRARIES = ("click", "jinja2", "matplotlib", "rich", "skops")
 
 CODE = f"""
@@ -33,5 +35,6 @@ for classifier in (NeighborTOCC(), DensityTOCC(density="gaussian"), CalibratedOC
 """
 
 
+@pytest.mark.slow
 def test_classifiers_neither_import_nor_need_the_libraries_of_reports():
     subprocess.run([sys.executable, "-c", CODE], check=True)

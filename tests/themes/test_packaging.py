@@ -1,13 +1,12 @@
-"""The files that publish the package: workflows, recipe, versions, licences."""
+"""The files that publish the package: workflows, recipe, versions, licenses."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -29,12 +28,11 @@ SCHEMAS = {
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_service_files_follow_their_schema(schema):
-    pytest.importorskip("check_jsonschema")
+    check_jsonschema = pytest.importorskip("check_jsonschema")
     files = [str(path) for path in sorted(ROOT.glob(SCHEMAS[schema]))]
     assert files
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
-    checked = subprocess.run(command, capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    checked = CliRunner().invoke(check_jsonschema.main, ["--builtin-schema", schema, *files])
+    assert checked.exit_code == 0, checked.output
 
 
 def test_workflows_call_targets_that_exist():
@@ -104,7 +102,7 @@ def test_constraints_pin_every_dependency_in_step_with_the_project():
 
 ACCEPTED = re.compile(r"\b(0?BSD|MIT|Apache|PSF|Python Software|ISC|MPL|Mozilla|Zlib|HPND|CC0|Unlicense)")
 REFUSED = re.compile(r"GNU (Affero )?General|\bA?GPL")
-# Their metadata name no licence in a form that can be read; these were looked up.
+# Their metadata name no license in a form that can be read; these were looked up.
 LOOKED_UP = {"lir": "Apache-2.0", "confidence": "Apache-2.0", "locket": "BSD-2-Clause", "skops": "MIT"}
 
 
@@ -138,7 +136,7 @@ def test_messages_say_how_to_install_packages_of_the_extras():
     assert extras >= {package for pair in named for names in pair for package in names.split()} >= {"typst", "openpyxl"}
 
 
-def test_every_dependency_has_a_permissive_licence():
+def test_every_dependency_has_a_permissive_license():
     optional = PROJECT["optional-dependencies"]
     extras = re.findall(r"\w+", optional["all"][0].split("[")[1])
     lines = [*PROJECT["dependencies"], *(line for name in extras for line in optional[name])]
@@ -152,7 +150,7 @@ def test_every_dependency_has_a_permissive_licence():
             *(about.get_all("Classifier") or []),
             about.get("License") or "",
         ]
-        licence = " ".join(line for line in stated if "License" in line or "::" not in line)[:300]
-        if name not in LOOKED_UP and (REFUSED.search(licence) or not ACCEPTED.search(licence)):
-            refused[name] = licence or "no licence stated"
+        license = " ".join(line for line in stated if "License" in line or "::" not in line)[:300]
+        if name not in LOOKED_UP and (REFUSED.search(license) or not ACCEPTED.search(license)):
+            refused[name] = license or "no license stated"
     assert refused == {}

@@ -36,6 +36,7 @@ def _helpers(page):
     return [line for line in found.splitlines() if int(line.split()[0]) != page.pid and "Z" not in line.split()[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no signals and no ps here")
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):

@@ -11,7 +11,7 @@ from tests.web.conftest import ROLES
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.report.wording.notices import step_text
+from transvariation.report.wording.cautions import step_text
 from transvariation.tables import excel, opening
 from transvariation.web.session import Session
 

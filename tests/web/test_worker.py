@@ -14,6 +14,7 @@ pytest.importorskip("starlette")
 from tests.web.conftest import ROLES
 
 from transvariation.casework import CaseSettings
+from transvariation.report.wording.remedies import refusal
 from transvariation.web import worker
 from transvariation.web.session import Session
 
@@ -85,7 +86,7 @@ def test_work_beyond_its_memory_ends_in_words(monkeypatch):
         def take(self):
             return bytearray(2**40)
 
-    assert worker.answer(Greedy(), "take", [])["problems"] == [{"message": worker.TOO_MUCH}]
+    assert worker.answer(Greedy(), "take", [])["problems"] == [{"message": refusal("too-large")}]
     limit = 3 << 30
     code = f"from transvariation.web import worker; worker.limit({limit}); bytearray({limit})"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from transvariation.report.wording.remedies import refusal
 from transvariation.web import workers
 from transvariation.web.workers import Worker, WorkError
 
@@ -101,7 +102,7 @@ def test_a_killed_worker_is_reported_and_the_fork_server_replaced():
             await one.ask("example", seconds=60)
         return error.value.answer["problems"]
 
-    assert asyncio.run(killed()) == [{"message": workers.STOPPED}]
+    assert asyncio.run(killed()) == [{"message": refusal("stopped")}]
     process, _ = workers._fork_server()
     process.kill()
     process.wait()

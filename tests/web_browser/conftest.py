@@ -61,6 +61,7 @@ def open_page(chromium, address):
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: faults.append(request.url) if _outside(request.url) else None)
         page.goto(address)
+        page.wait_for_selector("main:not([inert])")  # the page's script has run
         return page
 
     yield opening

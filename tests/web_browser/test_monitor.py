@@ -17,8 +17,8 @@ def test_charts_of_two_runs(page, screenshot, tmp_path):
         page.set_input_files(f"input[name={which}]", tmp_path / f"{which}.csv")
     page.get_by_role("button", name="Draw the charts").click()
     page.get_by_text("200 new rows").wait_for()
-    assert page.locator("#drawn img").first.evaluate("image => image.naturalWidth") > 100
-    assert page.locator("#drawn tbody tr").count() >= 1
+    assert page.locator("#shown img").first.evaluate("image => image.naturalWidth") > 100
+    assert page.locator("#shown tbody tr").count() >= 1
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save the report").click()
     assert "Hotelling" in saved.value.path().read_text(encoding="utf-8")

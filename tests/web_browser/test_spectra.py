@@ -103,7 +103,7 @@ def test_the_page_speaks_of_samples_before_and_after_judging(page, spectra):
     assert page.inner_text("h1") == "Are these samples authentic?"
     press_judge(page)
     assert not re.search("fragment|recovered(?!.csv)|excluded", texts())
-    for line in ("#overview .line", "#importance .line"):  # drawn in a colour, whatever the words
+    for line in ("#overview .line", "#importance .line"):  # drawn in a color, whatever the words
         page.wait_for_selector(line, state="attached")
         assert page.eval_on_selector(line, "line => getComputedStyle(line).stroke") != "none"
 

@@ -13,18 +13,21 @@ from transvariation.cli.options import (
     GroupedCommand,
     GroupedOption,
     check_files,
+    check_outputs,
     given_fields,
+    output_options,
     overwrite_option,
     say,
     settings_options,
     usage_errors,
+    write_outputs,
 )
 
 NO_CONCLUSION = 3  # exit status
 
 
 @click.command()
-@click.option("--out", type=FOLDER, default="transvariation-demo", help="The folder for the report and the figure.")
+@click.option("--out", type=FOLDER, default="transvariation-demo", help="The folder for the report.")
 @click.option("--tables", type=FOLDER, help="Only write the example tables of the documentation into this folder.")
 def demo(out: Path, tables: Path | None) -> None:
     """Judge packaged glass fragments: which could come from a window?"""
@@ -64,7 +67,6 @@ def _background(context: click.Context, option: click.Parameter, given: str | No
     type=INPUT,
     help="A TOML file that fixes the variables, the comparison and the background; the report names it.",
 )
-@overwrite_option
 @click.option(
     "--background",
     cls=GroupedOption,
@@ -81,16 +83,7 @@ def _background(context: click.Context, option: click.Parameter, given: str | No
     help="A table of samples that are known not to come from the control's source: shows how often such samples are "
     "noticed. Not with --background.",
 )
-@click.option(
-    "--report",
-    "reports",
-    cls=GroupedOption,
-    group="report",
-    type=OUTPUT,
-    multiple=True,
-    help="Write a report: .html or .pdf. May be repeated.",
-)
-@click.option("--json", "json_file", cls=GroupedOption, group="report", type=OUTPUT, help="Write everything as JSON.")
+@output_options
 @click.pass_context
 def judge(
     context: click.Context,
@@ -129,11 +122,19 @@ def judge(
             context.exit(_judge_batch(batch, out, background, settings, overwrite, fixed))
         if control is None or recovered is None:
             raise click.UsageError("Missing argument: give the tables CONTROL and RECOVERED, or --batch.")
-        from transvariation.report.console import judge_case
-
         sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
-        check_files([*reports, json_file], [each for each in sources.values() if isinstance(each, Path)], overwrite)
-        result = judge_case(sources, settings, reports, json_file, Console(), fixed)
+        check_outputs(reports, json_file, [each for each in sources.values() if isinstance(each, Path)], overwrite)
+        if reports:
+            from transvariation.report.case import write_report  # which loads matplotlib
+        from transvariation.report.console import judge_case, show_case
+
+        console = Console()
+        result = judge_case(sources, settings, console, fixed)
+        with console.status("writing"):  # files first: whatever happens to the screen, they exist
+            written = write_outputs(reports, json_file, lambda path: write_report(result, path), result.to_json)
+        show_case(result, console)
+        for line in written:
+            say(line)
     if not result.concludes:
         context.exit(NO_CONCLUSION)
 
@@ -192,7 +193,7 @@ def verify(case: Path, folder: Path | None) -> None:
     from rich.console import Console
 
     from transvariation.casework.audit import verify as run
-    from transvariation.report.wording.notices import difference_text
+    from transvariation.report.wording.cautions import difference_text
 
     with usage_errors(), Console(stderr=True).status("recomputing"):
         found = run(case, folder=folder)

@@ -10,6 +10,7 @@ import shutil
 import sys
 import textwrap
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,15 @@ from transvariation.cli.options import (
     Commands,
     GroupedCommand,
     check_files,
+    check_outputs,
+    output_options,
     overwrite_option,
     parse_names,
     say,
     settings_of,
     settings_options,
     usage_errors,
+    write_outputs,
 )
 
 
@@ -109,7 +113,7 @@ def _tell(text: str) -> None:
 
 
 def _check(found: "Database") -> None:
-    from transvariation.report.wording.notices import finding_text
+    from transvariation.report.wording.cautions import finding_text
 
     findings = found.check()
     for finding in findings:
@@ -137,10 +141,8 @@ def _describe(found: "Database") -> None:
 @click.command(cls=GroupedCommand)
 @click.argument("database", type=INPUT)
 @click.option("--criteria", type=INPUT, help="Acceptance criteria: a TOML file with a limit per line.")
-@click.option("--report", "reports", type=OUTPUT, multiple=True, help="Write a report: .html or .pdf. May be repeated.")
-@click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
 @click.option("--jobs", type=COUNT, default=1, help="The number of processes.")
-@overwrite_option
+@output_options
 def validate(
     database: Path,
     criteria: Path | None,
@@ -158,48 +160,31 @@ def validate(
     Exit status: 0 = all criteria are met, 1 = a criterion is not met, 2 = the input or an option is wrong.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from transvariation.atomic_write import write_text
     from transvariation.casework.validation import validate as run
     from transvariation.provenance import command_line
-    from transvariation.report.page import check_report_name
+    from transvariation.report.console import progress_bar
     from transvariation.report.validation import rate_lines, validation_summary, write_validation_report
-    from transvariation.report.wording.notices import step_text
 
     outputs = [path for path in (*reports, json_file) if path is not None]
     unfinished = Path(f"{outputs[0]}.unfinished") if outputs else None
     with usage_errors():
-        check_files(outputs, [database], overwrite)
-        for path in reports:
-            check_report_name(path)
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-        console = Console(stderr=True)
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            bar = progress.add_task("validating", total=1.0)
-            try:
-                result = run(
-                    database,
-                    settings=settings_of(ValidationSettings, options),
-                    criteria=criteria,
-                    n_jobs=jobs,
-                    checkpoint=unfinished,
-                    progress=lambda step, share: progress.update(bar, description=step_text(step), completed=share),
-                )
-            except KeyboardInterrupt:
-                if unfinished is not None:
-                    say(f"What is done is in {unfinished}; the same command goes on from there.", err=True)
-                raise
+        check_outputs(reports, json_file, [database], overwrite)
+        settings = settings_of(ValidationSettings, options)
+        how = {"settings": settings, "criteria": criteria, "n_jobs": jobs, "checkpoint": unfinished}
+        try:
+            with progress_bar(Console(stderr=True)) as show:
+                result = run(database, progress=show, **how)
+        except KeyboardInterrupt:
+            if unfinished is not None:
+                say(f"What is done is in {unfinished}; the same command goes on from there.", err=True)
+            raise
         result = replace(result, provenance=result.provenance | {"command": command_line()})
-        for line in rate_lines(result):
+        for line in (*rate_lines(result), validation_summary(result)):
             _tell(line)
-        _tell(validation_summary(result))
-        for path in reports:
-            write_validation_report(result, path)
-            say(f"Report: {path}")
-        if json_file is not None:
-            write_text(json_file, json.dumps(result.to_dict()))
-            say(f"JSON: {json_file}")
+        write = partial(write_validation_report, result)
+        for line in write_outputs(reports, json_file, write, lambda: json.dumps(result.to_dict())):
+            say(line)
         if unfinished is not None:
             unfinished.unlink()
     if not result.passed:

@@ -1,6 +1,7 @@
 """Fitted classifiers kept in a file, and the monitoring of a process."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ from transvariation.cli.options import (
     OUTPUT,
     GroupedCommand,
     check_files,
+    check_outputs,
+    output_options,
     overwrite_option,
     say,
     settings_of,
     settings_options,
     usage_errors,
     warn,
+    write_outputs,
 )
 
 _OF_A_CASE = (  # settings that a classifier by itself has no use for
@@ -94,15 +98,13 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.command()
 @click.argument("normal", type=INPUT)
 @click.argument("new", type=INPUT)
-@click.option("--report", "reports", type=OUTPUT, multiple=True, help="Write a report: .html or .pdf. May be repeated.")
-@click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
 @click.option("--lags", type=click.IntRange(min=0), default=0, help="How many earlier rows to append to each row.")
 @click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
 @click.option("--false-alarm", type=float, default=0.01, help="Share of normal rows that one or more charts flag.")
 @click.option("--run", type=COUNT, default=2, help="Successive flagged rows that raise an alarm.")
 @click.option("--normal-sheet", help="The sheet of NORMAL, if it is an Excel workbook; by default the first.")
 @click.option("--new-sheet", help="The sheet of NEW.")
-@overwrite_option
+@output_options
 def monitor(
     normal: Path, new: Path, reports: tuple[Path, ...], json_file: Path | None, overwrite: bool, **options: Any
 ) -> None:
@@ -112,24 +114,17 @@ def monitor(
     """
     from rich.console import Console
 
-    from transvariation.atomic_write import write_text
     from transvariation.report.monitoring import monitor_tables, monitoring_summary, write_monitoring_report
-    from transvariation.report.page import check_report_name
 
     sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
     with usage_errors():
-        check_files([*reports, json_file], [normal, new], overwrite)
-        for path in reports:
-            check_report_name(path)
+        check_outputs(reports, json_file, [normal, new], overwrite)
         with Console(stderr=True).status("measuring"):
             result = monitor_tables(normal, new, sheets=sheets, **options)
         say(monitoring_summary(result))
         for alarm in result.alarms[:10]:
             named = ", ".join(list(alarm.contributions)[:3])
             say(f"  {result.labels[alarm.raised]}: {', '.join(alarm.charts)}; {named}")
-        for path in reports:
-            write_monitoring_report(result, path)
-            say(f"Report: {path}")
-        if json_file is not None:
-            write_text(json_file, json.dumps(result.to_dict()))
-            say(f"JSON: {json_file}")
+        write = partial(write_monitoring_report, result)
+        for line in write_outputs(reports, json_file, write, lambda: json.dumps(result.to_dict())):
+            say(line)

@@ -3,7 +3,7 @@
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,18 +83,23 @@ class GroupedCommand(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {}
         for option in self.get_params(ctx):
             if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
-                sections.setdefault(getattr(option, "group", "") or "options", []).append(record)
+                sections.setdefault(group_of(option), []).append(record)
         if any(getattr(option, "hidden", False) for option in self.params):
             known = options_of(TableSettings)
             names = [f"--TABLE{flag_of(name, given)[1:]}" for name, given in known.items()]
             words = f"The same for one table only: TABLE is {', '.join(TABLES_OF_CASE[:-1])} or {TABLES_OF_CASE[-1]}."
             sections["tables"].append((", ".join(names[:2]) + ", ...", words))
-        for title, records in sorted(sections.items(), key=lambda item: [*_SECTIONS, item[0]].index(item[0])):
+        for title, records in sorted(sections.items(), key=lambda item: GROUPS.index(item[0])):
             with formatter.section(title.capitalize()):
                 formatter.write_dl(records)
 
 
-_SECTIONS = ("tables", "variables", "comparison", "report", "options")
+GROUPS = ("tables", "variables", "comparison", "report", "options")
+
+
+def group_of(option: click.Option) -> str:
+    """Return the heading of an option, one of `GROUPS`."""
+    return getattr(option, "group", "") or "options"
 
 
 def settings_options(kind: type[Any], *groups: str, without: tuple[str, ...] = ()) -> Any:
@@ -228,6 +233,44 @@ def usage_errors() -> Iterator[None]:
 
 
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace output files that exist.")
+report_option = click.option(
+    *("--report", "reports"),
+    cls=GroupedOption,
+    group="report",
+    type=OUTPUT,
+    multiple=True,
+    help="Write a report: .html or .pdf. May be repeated.",
+)
+json_option = click.option(
+    *("--json", "json_file"), cls=GroupedOption, group="report", type=OUTPUT, help="Write everything as JSON."
+)
+
+
+def output_options(command: Any) -> Any:
+    """Add the files that a command writes."""
+    return report_option(json_option(overwrite_option(command)))
+
+
+def check_outputs(reports: Sequence[Path], json_file: Path | None, inputs: Iterable[object], overwrite: bool) -> None:
+    """Refuse files of `output_options` that cannot be written."""
+    from transvariation.report.page import check_report_name
+
+    check_files([*reports, json_file], inputs, overwrite)
+    for path in reports:
+        check_report_name(path)
+
+
+def write_outputs(
+    reports: Sequence[Path], json_file: Path | None, write: Callable[[Path], None], content: Callable[[], str]
+) -> list[str]:
+    """Write the files of `output_options`; say where they are."""
+    from transvariation.atomic_write import write_text
+
+    for path in reports:
+        write(path)
+    if json_file is not None:
+        write_text(json_file, content())
+    return [*(f"Report: {path}" for path in reports), *([] if json_file is None else [f"JSON: {json_file}"])]
 
 
 def check_files(outputs: Sequence[Path | None], inputs: Iterable[object], overwrite: bool) -> None:
@@ -235,9 +278,9 @@ def check_files(outputs: Sequence[Path | None], inputs: Iterable[object], overwr
 
     A pipe or a device is written to.
     """
-    from transvariation.atomic_write import check_outputs
+    from transvariation import atomic_write
 
-    check_outputs(outputs, inputs)
+    atomic_write.check_outputs(outputs, inputs)
     for path in outputs:
         if not overwrite and path is not None and path.is_file() and path.stat().st_size:
             raise click.UsageError(printable_line(f"{path} exists; give another name, or --overwrite to replace it."))

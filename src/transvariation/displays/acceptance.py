@@ -12,22 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Fields, Floats
 from transvariation.conformal import is_accepted
-from transvariation.displays.axes import given_or_new, legend, styled
-from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM
-from transvariation.report.names import label_ticks
+from transvariation.displays.axes import Display, legend
+from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM, label_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-_MARKERS: dict[str, Fields] = {  # distinguishable without colour, too
+_MARKERS: dict[str, Fields] = {  # distinguishable without color, too
     "regular": {"marker": "o", "color": DARK},
     "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
     "outlier": {"marker": "X", "color": RED},
 }
 
 
-class AcceptanceDisplay:
+class AcceptanceDisplay(Display):
     """Draw the p-values of groups of samples above and below the threshold.
 
     Regular samples are accepted. Extreme samples are rejected, although at least one calibration sample scores as low.
@@ -62,9 +60,6 @@ class AcceptanceDisplay:
     >>> [label.get_text() for label in display.ax_.get_xticklabels()]
     ['new windows', 'other glass']
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
 
     def __init__(self, p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9):
         self.p_values = {name: np.asarray(values, dtype=float) for name, values in p_values.items()}
@@ -137,34 +132,20 @@ class AcceptanceDisplay:
         outlying = ~is_accepted(p_values, self.n_calibration / (self.n_calibration + 1))
         return np.select([accepted, outlying], ["regular", "outlier"], "extreme")
 
-    @styled
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the p-values.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        AcceptanceDisplay
-        """
-        self.ax_ = ax = given_or_new(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Axes) -> None:
         smallest, shift = 1 / (self.n_calibration + 1), np.random.default_rng(0)
-        labelled: set[str] = set()
+        labeled: set[str] = set()
         for position, group in enumerate(self.p_values.values()):
             values = np.maximum(group, smallest)
             x, roles = position + shift.uniform(-0.25, 0.25, len(values)), self.roles(group)
             for role, marker in _MARKERS.items():
                 if (its := roles == role).any():
-                    label = None if role in labelled else role
+                    label = None if role in labeled else role
                     ax.scatter(x[its], values[its], s=28, linewidth=0.5, zorder=3, label=label, **marker)
-                    labelled.add(role)
+                    labeled.add(role)
         ax.axhline(1 - self.sensitivity, **THRESHOLD)
         ax.axhspan(1 - self.sensitivity, 1, color=REGION, zorder=0)
         ax.set(yscale="log", ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(self.p_values) - 0.4))
         label_ticks(ax, range(len(self.p_values)), self.p_values)
         ax.set_title(f"accepted above the line (sensitivity {self.sensitivity:.0%})", fontsize=10)
         legend(ax, ncols=3)
-        return self

@@ -1,37 +1,47 @@
-"""Axes and style that all displays share."""
+"""What all displays share: their axes, their style and their legends."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from transvariation.report.figure_style import PHONE_WIDTH, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Plot = TypeVar("Plot", bound=Callable[..., Any])
-
-
-def styled(plot: Plot) -> Plot:
-    """Draw in the style of this package; colours and sizes of given axes stay as they are."""
-
-    @wraps(plot)
-    def drawn(*args: Any, **kwargs: Any) -> Any:
-        import matplotlib
-
-        with matplotlib.rc_context(SETTINGS):
-            return plot(*args, **kwargs)
-
-    return drawn  # type: ignore[return-value]
+    from matplotlib.figure import Figure, SubFigure
 
 
-def given_or_new(ax: "Axes | None", height: float = 3.6) -> "Axes":
-    """Return the given axes, or new ones in a figure of the width of a phone."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot as plt
+class Display:
+    """A picture in scikit-learn's form; a subclass draws it by `_draw`, in new axes `_height` inches high."""
 
-    return plt.subplots(figsize=(PHONE_WIDTH, height))[1]
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    _height = 3.6
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw in the style of this package; colors and sizes of given axes stay as they are.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default new ones, in a figure of the width of a phone.
+
+        Returns
+        -------
+        self
+            The display, with `ax_` and `figure_`.
+        """
+        from matplotlib import rc_context
+
+        with rc_context(SETTINGS):
+            if ax is None:
+                from matplotlib import pyplot as plt
+
+                ax = plt.subplots(figsize=(PHONE_WIDTH, self._height))[1]
+            self.ax_, self.figure_ = ax, ax.figure
+            self._draw(ax)
+        return self
+
+    def _draw(self, ax: "Axes") -> None:
+        raise NotImplementedError
 
 
 def legend(ax: "Axes", **options: Any) -> None:
@@ -40,3 +50,14 @@ def legend(ax: "Axes", **options: Any) -> None:
         ax.figure.legend(loc="outside lower center", **options)
     else:
         ax.legend(**options)
+
+
+def axes_of(height: float, n: int | None = None) -> tuple[Any, Any]:
+    """Make a figure that pyplot does not manage, with one pair of axes, or n, one below the other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(PHONE_WIDTH, height), layout="constrained")
+    axes = figure.subplots(n or 1, 1, sharex=True, squeeze=False).ravel()
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, axes if n else axes[0]

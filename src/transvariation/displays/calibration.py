@@ -12,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from transvariation._typing import Floats
 from transvariation.conformal import group_weights, is_accepted
 from transvariation.conformal_calibration import ConformalCalibration
-from transvariation.displays.axes import given_or_new, legend, styled
-from transvariation.report.figure_style import DARK, GREY, REGION, THRESHOLD
+from transvariation.displays.axes import Display, legend
+from transvariation.report.figure_style import DARK, GRAY, REGION, THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
-class CalibrationDisplay:
+class CalibrationDisplay(Display):
     """Draw the true sensitivity over the nominal one: what a calibration promises, or what new samples show.
 
     The *sensitivity* is the share of new target samples that are accepted. The band holds for all thresholds at once
@@ -54,22 +53,20 @@ class CalibrationDisplay:
     >>> import numpy as np
     >>> from transvariation import NeighborTOCC
     >>> from transvariation.displays import CalibrationDisplay
-    >>> classifier = NeighborTOCC().fit(np.random.default_rng(0).normal(size=(200, 3)))
-    >>> display = CalibrationDisplay.from_estimator(classifier, confidence=0.95)
+    >>> rng = np.random.default_rng(0)
+    >>> classifier = NeighborTOCC().fit(rng.normal(size=(200, 3)))
+    >>> display = CalibrationDisplay.from_estimator(classifier)
     >>> display.ax_.get_xlabel()
     'nominal sensitivity'
 
     The same with 500 new samples of the class:
 
     >>> new = np.random.default_rng(1).normal(size=(500, 3))
-    >>> display = CalibrationDisplay.from_estimator(classifier, new, name="NeighborTOCC")
+    >>> display = CalibrationDisplay.from_estimator(classifier, new)
     >>> at = np.argmin(abs(display.nominal - 0.9))
     >>> print(f"{display.lower[at]:.2f} accepted at a nominal 0.9")
-    0.88 accepted at a nominal 0.9
+    0.89 accepted at a nominal 0.9
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
 
     def __init__(
         self,
@@ -175,29 +172,16 @@ class CalibrationDisplay:
         display = cls(nominal, lower, upper, confidence=confidence, sensitivity=sensitivity, n=n, unit=calibration.unit)
         return display.plot(ax)
 
-    @styled
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the band, or the share that was measured.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        CalibrationDisplay
-        """
-        self.ax_ = ax = given_or_new(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Axes) -> None:
         if not ax.lines:  # the first classifier in these axes
-            ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=":", label="nominal = true")
+            ax.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=":", label="nominal = true")
         ax.set(xlim=(0.5, 1), xlabel="nominal sensitivity")
         if self.confidence is None:
             ax.plot(self.nominal, self.lower, linewidth=1.6, label=self.name)
             lowest = min(np.min(line.get_ydata()) for line in ax.lines[1:])
             ax.set(ylim=(lowest, 1), ylabel="share of new samples accepted")
             ax.legend(loc="lower right")
-            return self
+            return
         label = f"{100 * self.confidence:g}% band of the true sensitivity ({self.n} {self.unit})"
         ax.fill_between(self.nominal, self.lower, self.upper, color=REGION, linewidth=0, label=label)
         ax.plot(self.nominal, self.lower, color=DARK, linewidth=1.2)
@@ -206,4 +190,3 @@ class CalibrationDisplay:
         lowest = max(0.0, float(np.interp(0.5, self.nominal[::-1], self.lower[::-1])))
         ax.set(ylim=(lowest, 1), ylabel="true sensitivity")
         legend(ax)
-        return self

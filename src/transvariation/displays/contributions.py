@@ -9,17 +9,16 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from transvariation.displays.axes import given_or_new, styled
-from transvariation.report.figure_style import DARK, GREY, RED
+from transvariation.displays.axes import Display
+from transvariation.report.figure_style import DARK, GRAY, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 _MOST_FEATURES = 15
 
 
-class ContributionDisplay:
+class ContributionDisplay(Display):
     """Draw what each feature contributes to the distance of samples from the known ones.
 
     For one sample, bars: a feature that rejects the sample by itself is red. For several, one dot per sample and
@@ -55,9 +54,6 @@ class ContributionDisplay:
     'Ba'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
     def __init__(self, table: pd.DataFrame, *, n_features: int = _MOST_FEATURES):
         self.table, self.n_features = table, n_features
         if "contribution" in table:
@@ -67,6 +63,7 @@ class ContributionDisplay:
         self.values = table.assign(drawn=values).pivot(index="feature", columns="sample", values="drawn")
         strongest = self.values.max(axis=1).sort_values(ascending=False, kind="stable")
         self.features = [str(name) for name in strongest.index[:n_features]]
+        self._height = 1.2 + 0.28 * len(self.features)
 
     @classmethod
     def from_estimator(
@@ -108,20 +105,7 @@ class ContributionDisplay:
         """
         return cls(table, n_features=n_features).plot(ax)
 
-    @styled
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the contributions.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ContributionDisplay
-        """
-        self.ax_ = ax = given_or_new(ax, 1.2 + 0.28 * len(self.features))
-        self.figure_ = ax.figure
+    def _draw(self, ax: Axes) -> None:
         alone = self.table.pivot(index="feature", columns="sample", values="univariate_rejection")
         values, places = self.values.loc[self.features], -np.arange(len(self.features))
         rejects = alone.loc[self.features].to_numpy(dtype=bool)
@@ -132,7 +116,7 @@ class ContributionDisplay:
             ax.set_title(f"sample {values.columns[0]}", fontsize=10)
         else:
             shift = np.random.default_rng(0).uniform(-0.2, 0.2, values.shape)
-            for mask, color, label in ((rejects, RED, "rejects by itself"), (~rejects, GREY, "does not")):
+            for mask, color, label in ((rejects, RED, "rejects by itself"), (~rejects, GRAY, "does not")):
                 if mask.any():
                     y = (places[:, None] + shift)[mask]
                     ax.scatter(values.to_numpy()[mask], y, s=14, color=color, alpha=0.6, linewidth=0, label=label)
@@ -140,4 +124,3 @@ class ContributionDisplay:
         ax.tick_params(axis="y", length=0)
         ax.set(xlabel=self.label, xlim=(0, None))
         ax.legend(loc="lower right")
-        return self

@@ -10,16 +10,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Fields
-from transvariation.displays.axes import given_or_new, styled
+from transvariation.displays.axes import Display
 from transvariation.drift import DriftAlarm
 from transvariation.report.figure_style import DARK, RED, THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
-class DriftDisplay:
+class DriftDisplay(Display):
     """Draw the evidence of a change over time, its alarm level and the alarms.
 
     Parameters
@@ -49,9 +48,6 @@ class DriftDisplay:
     >>> [line.get_label() for line in display.ax_.lines][-1]
     'alarm at 111'
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
 
     def __init__(self, alarm: DriftAlarm, *, times: ArrayLike | None = None):
         self.alarm = alarm
@@ -127,20 +123,7 @@ class DriftDisplay:
         """
         return cls(DriftAlarm(reference, **options).update(scores), times=times).plot(ax)
 
-    @styled
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the evidence.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        DriftDisplay
-        """
-        self.ax_ = ax = given_or_new(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Axes) -> None:
         alarm, length = self.alarm, self.alarm.block_length_
         at = np.arange(1, len(alarm.log10_evidence_) + 1) * length - 1
         ax.plot(self.times[at], alarm.log10_evidence_, color=DARK, drawstyle="steps-post" if length > 1 else "default")
@@ -152,4 +135,3 @@ class DriftDisplay:
         ax.set(ylabel="evidence of a change\n(powers of ten)")
         if len(alarm.alarms_) <= 3:
             ax.legend()
-        return self

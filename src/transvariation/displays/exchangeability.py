@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation.displays.axes import given_or_new, legend, styled
+from transvariation.displays.axes import Display, legend
 from transvariation.exchangeability import ExchangeabilityResult, exchangeability_test
 from transvariation.report.figure_style import CYCLE, THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 _FEATURES_SHOWN = 12  # features
 _SMALLEST_P = 1e-12  # p-value
 
 
-class ExchangeabilityDisplay:
+class ExchangeabilityDisplay(Display):
     """Draw the p-values of a test of exchangeability for the features that drive it.
 
     Parameters
@@ -31,6 +30,8 @@ class ExchangeabilityDisplay:
 
     Attributes
     ----------
+    features : list of str
+        The features that are drawn, that with the smallest p-value first.
     ax_, figure_ : matplotlib Axes and Figure
 
     See Also
@@ -47,11 +48,14 @@ class ExchangeabilityDisplay:
     'p-value, adjusted for all tests'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
     def __init__(self, result: ExchangeabilityResult, *, level: float = 0.05):
         self.result, self.level = result, level
+        smallest: dict[str, float] = {}
+        for test in result.tests:
+            name = test.feature or "all together"
+            smallest[name] = min(smallest.get(name, 1.0), test.p_value)
+        self.features = sorted(smallest, key=lambda name: smallest[name])[:_FEATURES_SHOWN]
+        self._height = 1.6 + 0.28 * len(self.features)
 
     @classmethod
     def from_predictions(cls, X: ArrayLike, *, level: float = 0.05, ax: Axes | None = None, **options: Any) -> Self:
@@ -73,25 +77,8 @@ class ExchangeabilityDisplay:
         """
         return cls(exchangeability_test(X, **options), level=level).plot(ax)
 
-    @styled
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the p-values.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ExchangeabilityDisplay
-        """
-        smallest: dict[str, float] = {}
-        for test in self.result.tests:
-            name = test.feature or "all together"
-            smallest[name] = min(smallest.get(name, 1.0), test.p_value)
-        shown = sorted(smallest, key=lambda name: smallest[name])[:_FEATURES_SHOWN]
-        self.ax_ = ax = given_or_new(ax, 1.6 + 0.28 * len(shown))
-        self.figure_ = ax.figure
+    def _draw(self, ax: Axes) -> None:
+        shown = self.features
         kinds = list(dict.fromkeys(test.test for test in self.result.tests))
         for k, kind in enumerate(kinds):
             own = [
@@ -107,4 +94,3 @@ class ExchangeabilityDisplay:
         if ax.get_xlim()[0] > 1e-3:
             ax.set_xlim(left=1e-3)
         legend(ax, ncols=2)
-        return self

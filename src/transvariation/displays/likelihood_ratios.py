@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from transvariation.displays.axes import given_or_new, legend, styled
-from transvariation.report.figure_style import CYCLE, GREY, REGION
+from transvariation.displays.axes import Display, legend
+from transvariation.report.figure_style import CYCLE, GRAY, REGION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from transvariation.casework import CaseResult
 
@@ -20,10 +19,10 @@ _MARKERS = ("o", "D", "s", "^")
 _LOG10_OF_2 = float(np.log10(2))
 
 
-class LikelihoodRatioDisplay:
+class LikelihoodRatioDisplay(Display):
     """Draw likelihood ratios of fragments on the verbal scale of the ENFSI guideline.
 
-    Ratios to the right support a common source, ratios to the left different sources. Those in the grey band support
+    Ratios to the right support a common source, ratios to the left different sources. Those in the gray band support
     neither.
 
     Parameters
@@ -48,13 +47,11 @@ class LikelihoodRatioDisplay:
     ['Q1', 'Q2']
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
-
     def __init__(self, log10_lr: Mapping[str, Mapping[str, float]]):
         self.log10_lr = {name: dict(values) for name, values in log10_lr.items() if values}
         if not self.log10_lr:
             raise ValueError("there are no likelihood ratios to draw; they need a background (judge with background=)")
+        self._height = 1.8 + 0.3 * len(self.log10_lr)
 
     @classmethod
     def from_case(cls, result: "CaseResult", *, ax: "Axes | None" = None) -> Self:
@@ -88,31 +85,18 @@ class LikelihoodRatioDisplay:
         """
         return cls(log10_lr).plot(ax)
 
-    @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the ratios.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        LikelihoodRatioDisplay
-        """
-        self.ax_ = ax = given_or_new(ax, 1.8 + 0.3 * len(self.log10_lr))
-        self.figure_ = ax.figure
+    def _draw(self, ax: "Axes") -> None:
         systems = list(dict.fromkeys(name for values in self.log10_lr.values() for name in values))
         values = {name: [each.get(name, np.nan) for each in self.log10_lr.values()] for name in systems}
         finite = np.abs([v for each in values.values() for v in each if np.isfinite(v)])
         reach = next((end for end in _SCALE.values() if end >= finite.max(initial=1) + 0.2), 8.0)
         ax.axvspan(-_LOG10_OF_2, _LOG10_OF_2, color=REGION, zorder=0)
-        ax.axvline(0, color=GREY, linewidth=1)
+        ax.axvline(0, color=GRAY, linewidth=1)
         starts = [_LOG10_OF_2, *_SCALE.values()]
         for word, start, end in zip(_SCALE, starts, _SCALE.values(), strict=False):
             for side in (1, -1):
                 if start < reach:
-                    ax.axvline(side * end, color=GREY, linewidth=0.5, linestyle=":")
+                    ax.axvline(side * end, color=GRAY, linewidth=0.5, linestyle=":")
                     middle = side * (start + min(end, reach)) / 2
                     ax.text(
                         middle,
@@ -126,9 +110,9 @@ class LikelihoodRatioDisplay:
                     )
         places = -np.arange(len(self.log10_lr))
         for number, name in enumerate(systems):
-            marker, colour = _MARKERS[number % len(_MARKERS)], CYCLE[number % len(CYCLE)]
+            marker, color = _MARKERS[number % len(_MARKERS)], CYCLE[number % len(CYCLE)]
             label = name.replace("_", " ")
-            ax.scatter(values[name], places, s=40, zorder=3, label=label, marker=marker, color=colour)
+            ax.scatter(values[name], places, s=40, zorder=3, label=label, marker=marker, color=color)
         ax.set_yticks(places, list(self.log10_lr))
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter(lambda power, _: f"{10**power:,.0f}" if power >= 0 else f"1/{10**-power:,.0f}")
@@ -137,4 +121,3 @@ class LikelihoodRatioDisplay:
         ax.set_xlabel("likelihood ratio\n← different sources     common source →")
         if len(systems) > 1:
             legend(ax, ncols=len(systems))
-        return self

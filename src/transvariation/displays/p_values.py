@@ -10,16 +10,15 @@ from sklearn.base import BaseEstimator
 
 from transvariation.conformal import check_p_values
 from transvariation.conformal_calibration import ConformalCalibration
-from transvariation.displays.axes import given_or_new, legend, styled
+from transvariation.displays.axes import Display, legend
 from transvariation.false_discoveries import benjamini_hochberg, false_discovery_bound
 from transvariation.report.figure_style import FOREIGN, KNOWN, THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
-class PValueDisplay:
+class PValueDisplay(Display):
     """Draw the p-values of a batch in increasing order, and the line of Benjamini and Hochberg.
 
     Samples up to the last p-value below the line are declared foreign. The legend states how many of them are targets
@@ -51,13 +50,10 @@ class PValueDisplay:
     Examples
     --------
     >>> from transvariation.displays import PValueDisplay
-    >>> display = PValueDisplay.from_predictions([0.001, 0.002, 0.3, 0.6, 0.9], level=0.1)
+    >>> display = PValueDisplay.from_predictions([0.001, 0.002, 0.3, 0.6, 0.9])
     >>> int(display.selected.sum())
     2
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
 
     def __init__(
         self,
@@ -132,20 +128,7 @@ class PValueDisplay:
         """
         return cls(p_values, level=level, confidence=confidence, calibration=calibration).plot(ax)
 
-    @styled
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the p-values.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        PValueDisplay
-        """
-        self.ax_ = ax = given_or_new(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Axes) -> None:
         order, q = np.argsort(self.p_values, kind="stable"), len(self.p_values)
         ranks, declared, n = np.arange(1, q + 1), self.selected[order], int(self.selected.sum())
         label = f"declared foreign: {n}, of which at most {self.at_most_false} false ({100 * self.confidence:g}%)"
@@ -154,4 +137,3 @@ class PValueDisplay:
         ax.plot(ranks, self.level * ranks / q, label=f"false discovery rate {self.level:g}", **THRESHOLD)
         ax.set(yscale="log", xlabel="samples of the batch, in order", ylabel="p-value")
         legend(ax)
-        return self

@@ -9,8 +9,8 @@ from transvariation.atomic_write import write_text
 from transvariation.casework import CaseResult
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.report.case_text import format_ratio
-from transvariation.report.controls import own_warnings
 from transvariation.report.page import Document, Section
+from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.numbers import format_p, plural
 from transvariation.report.wording.remedies import error_text
 from transvariation.report.wording.statements import headline, verdict
@@ -30,7 +30,7 @@ def case_frame(judged: Judged) -> pd.DataFrame:
                 "control": str(result.inputs.control["fragments"]),
                 "recovered": str(len(found)),
                 "excluded": str(sum(c.accepted is False for c in found)) if result.model.conclusive else "–",
-                "warnings": str(len(result.warnings) + (0 if result.joint is None else len(own_warnings(result)))),
+                "warnings": str(len(warning_texts(result))),
                 "result": headline(result),
             }
         else:
@@ -58,15 +58,7 @@ def conclusions_frame(judged: Judged) -> pd.DataFrame:
 
 
 def write_summary(judged: Judged, folder: Path) -> list[Path]:
-    """Write the summary as a page, and the cases and their conclusions as tables for a spreadsheet.
-
-    Parameters
-    ----------
-    judged : sequence of (str, CaseResult or Exception)
-        The name of each case and its result, or why there is none.
-    folder : path
-        Where to.
-    """
+    """Write the summary as a page, and the cases and their conclusions as tables for a spreadsheet."""
     cases, conclusions = case_frame(judged), conclusions_frame(judged)
     section = Section("Cases").table(cases, "Numbers of fragments; the report of each case is beside this file")
     failed = sum(isinstance(result, Exception) for _, result in judged)

@@ -14,42 +14,22 @@ from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case_appendices import appendices_of, lettered, mean_frame, provenance_section
-from transvariation.report.case_figures import (
-    MIN_FRAGMENTS_PLOTTED,
-    draw_acceptance,
-    draw_distance_plot,
-    draw_extremes,
-    draw_foreign,
-    draw_fragments,
-    draw_importance,
-    draw_spectra,
-    draw_type_ii,
-    foreign_of,
-    has_band,
-    spectra_of,
-    strongest_variables,
-)
+from transvariation.report.case_figures import add_figures, figures_of, has_band
 from transvariation.report.case_text import (
-    ACCEPTANCE_WORDS,
-    DISTANCE_WORDS,
-    EXTREMES_WORDS,
-    FOREIGN_WORDS,
-    TYPE_II_WORDS,
     alike_sentences,
     conclusion_frame,
     foreign_sentence,
     format_rate,
     format_ratio,
-    format_share,
     group_lines,
     monte_carlo_sentences,
     sentences,
 )
-from transvariation.report.controls import matrix_section, own_warnings
-from transvariation.report.page import Document, Section
+from transvariation.report.controls import matrix_section
+from transvariation.report.page import BLANK, Document, Section
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording.cautions import UNITS, check_text, warning_texts
-from transvariation.report.wording.numbers import SCALE, SCALE_NAME, format_p, listed, plural
+from transvariation.report.wording.numbers import SCALE, SCALE_NAME, format_p, format_share, listed, plural
 from transvariation.report.wording.statements import (
     ALONE,
     BY_SURVEY,
@@ -75,13 +55,13 @@ ITEMS_ABREAST = 4  # fragments side by side in the table of items
 FRAGMENTS_STATED = 12  # fragments with a separate paragraph
 VARIABLES_NAMED = 6  # variables in which a fragment differs by itself
 REGIONS_LISTED = 5  # regions of a spectrum that are listed
-BLANK = "______________________________"
 STATEMENTS = ("first_proposition", "second_proposition", "conditions", "would_change")  # have a place of their own
 
 
 def case_document(result: CaseResult, today: date | None = None) -> Document:
     """Build the report, the same for HTML and PDF, in the vocabulary of the result."""
     cases, number = result.cases or (result,), result.settings.case.get("case_number")
+    signing = {role: result.settings.case.get(role.lower()) for role in ("Examiner", "Reviewer")}
     with speaking(result) as words:
         body = [
             *([_matrix(result)] if result.cases else []),
@@ -90,7 +70,7 @@ def case_document(result: CaseResult, today: date | None = None) -> Document:
             *(_named(part(case), case) for case in cases for part in (_items, error_rates)),
             limitations(result),
             method(cases[0]),
-            *([_signatures(result)] if words == "case" else []),
+            *([Section("Signatures").signatures(signing)] if words == "case" else []),
         ]
         appendices = [_named(section, case) for case in cases for section in appendices_of(case)]
         sections = [*body, *lettered([*appendices, provenance_section(result)])]
@@ -106,9 +86,7 @@ def _named(section: Section, case: CaseResult) -> Section:
 
 def _matrix(result: CaseResult) -> Section:
     section = Section("Conclusions").strong(headline(result))
-    for warning in (*warning_texts(result), *own_warnings(result)):
-        section.note(warning)
-    return matrix_section(result, section)
+    return matrix_section(result, section.notes(warning_texts(result)))
 
 
 def _request(result: CaseResult, today: date | None) -> Section:
@@ -122,14 +100,12 @@ def _request(result: CaseResult, today: date | None) -> Section:
         usual = PROPOSITIONS[0], f"The recovered fragment comes from {another_source(result)}."
         keys = "first_proposition", "second_proposition"
         section.text("Propositions:").items([details.get(key) or text for key, text in zip(keys, usual, strict=True)])
-        section.labelled(CASE_FIELDS["conditions"], details.get("conditions") or BLANK)
+        section.labeled(CASE_FIELDS["conditions"], details.get("conditions") or BLANK)
     return section
 
 
 def _conclusions(result: CaseResult) -> Section:
-    section = Section("Conclusions").strong(headline(result))
-    for warning in warning_texts(result):
-        section.note(warning)
+    section = Section("Conclusions").strong(headline(result)).notes(warning_texts(result))
     frame, caption = conclusion_frame(result, VARIABLES_NAMED), "Conclusion for each recovered fragment"
     if has_band(result) and result.excluded:
         found = zip(result.conclusions, frame[ALONE], strict=True)
@@ -142,22 +118,15 @@ def _conclusions(result: CaseResult) -> Section:
     explained: set[str] = set()
     for c in [c for c in result.conclusions if c.disagreements or not several][:FRAGMENTS_STATED]:
         stated = disagreement(c) if several else sentences(c, result)
-        section.labelled(c.fragment, " ".join(words for words in stated if words not in explained))
+        section.labeled(c.fragment, " ".join(words for words in stated if words not in explained))
         explained.update(disagreement(c)[1:])  # the reason, which is the same for many
-    for line in group_lines(result):
-        section.text(line)
-    for sentence in alike_sentences(result):
-        section.text(sentence)
-    if result.model.conclusive and result.distances is not None:
-        section.figure({"acceptance plot of distances": draw_distance_plot(result)}, DISTANCE_WORDS)
-    if result.model.conclusive and len(result.conclusions) >= MIN_FRAGMENTS_PLOTTED:
-        section.figure(
-            {"acceptance plot": draw_acceptance(result), "extremes plot": draw_extremes(result)},
-            f"{ACCEPTANCE_WORDS} {EXTREMES_WORDS}",
-        )
+    section.text(*group_lines(result), *alike_sentences(result))
+    add_figures(section, result, "distances")
+    if "extremes" in figures_of(result):
+        add_figures(section, result, "acceptance", "extremes")
     if any(c.log10_lr for c in result.conclusions):
         section.text(
-            "A likelihood ratio of 1 favours neither proposition. Words follow the verbal scale in the section on the "
+            "A likelihood ratio of 1 favors neither proposition. Words follow the verbal scale in the section on the "
             "method."
         )
     return section
@@ -176,37 +145,16 @@ def _items(result: CaseResult) -> Section:
         f"{plural(len(inputs.features), 'variable')}. "
         + ("Fragments were compared on a logarithmic scale. " if on_log_scale else "")
     )
-    for check in inputs.checks:
-        section.text(check_text(check))
+    section.text(*map(check_text, inputs.checks))
     if has_band(result):
-        return _spectra(result, section)
+        return add_figures(add_figures(section, result, "spectra"), result, "importance")
     if len(inputs.features) <= MANY_VARIABLES:
         section.text(
             "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment "
             "means of the control, with the digits that the standard deviation of measurements supports."
         )
         section.table(mean_frame(result, result.conclusions[:ITEMS_ABREAST]), "Mean ± standard deviation")
-    names = " and ".join(strongest_variables(result))
-    return section.figure(draw_fragments(result), f"Control and recovered fragments by {names}; dots are replicates.")
-
-
-def _spectra(result: CaseResult, section: Section) -> Section:
-    """Show spectra over the band of the control, and where the excluded ones leave it."""
-    spectra = spectra_of(result)
-    steps, share = spectra.preprocess, format_share(spectra.band(result.model.sensitivity_used).sensitivity)
-    section.figure(
-        draw_spectra(result),
-        f"Recovered fragments over the band of the control{f', after {steps}' if steps else ''}. A spectrum of the "
-        f"control's own source stays in the band at every position with a probability of {share}; regions outside it "
-        "are shaded.",
-    )
-    if result.model.conclusive and len(result.excluded) > 1:
-        section.figure(
-            draw_importance(result),
-            f"Which positions make fragments foreign: the share of the {len(result.excluded)} excluded fragments that "
-            "leave the band of the control.",
-        )
-    return section
+    return add_figures(section, result, "fragments")
 
 
 def _counted(table: Fields, role: str) -> str:
@@ -233,16 +181,11 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
             f"The p-values are calibrated by {calibration.n} {UNITS[model.basis]}s; none can be below "
             f"{format_p(calibration.smallest_p_value)}."
         )
-    section.text(guarantee(result))
-    for sentence in monte_carlo_sentences(result):
-        section.text(sentence)
+    section.text(guarantee(result), *monte_carlo_sentences(result))
     rows = []
-    measured = calibration.measured_rates(model.sensitivity_used)
-    if model.false_exclusion is not None and measured is not None:
-        rows.append(_rates("exclusion", *measured))
-    criterion = model.criterion
-    if criterion.exclusion is not None and criterion.inclusion is not None:
-        rows.append(_rates(criterion.name, criterion.exclusion, criterion.inclusion))
+    for name, measured in (("exclusion", model), (model.criterion.name, model.criterion)):
+        if measured.exclusion is not None and measured.inclusion is not None:
+            rows.append(_rates(name, measured.exclusion, measured.inclusion))
     for system, performance in model.likelihood.items():
         name = f"likelihood ratio on the wrong side of 1 ({SYSTEMS[system]})"
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
@@ -256,20 +199,20 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
         section.text("Without a background or known foreign samples, rates of false inclusion cannot be measured.")
     else:
         section.text(foreign_sentence(result, result.foreign))
-        section.table(_foreign_frame(result), "Type II error, measured on known foreign fragments")
+        table = result.foreign.type_ii_error(model.sensitivity_used)
+        section.table(_foreign_frame(table), "Type II error (beta) on known foreign fragments")
         if figures:
-            drawn = {"sensitivity and specificity": draw_foreign(result), "type II error": draw_type_ii(result)}
-            section.figure(drawn, f"{FOREIGN_WORDS} {TYPE_II_WORDS}")
+            add_figures(section, result, "foreign", "type_ii")
+            add_figures(section, result, "aliens", "selectivity")
     return section
 
 
-def _foreign_frame(result: CaseResult) -> pd.DataFrame:
-    table = foreign_of(result).type_ii_error(result.model.sensitivity_used)
+def _foreign_frame(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "class or degree": [f"{level:g}" if isinstance(level, float) else str(level) for level in table["level"]],
             "fragments": table["n"],
-            "not excluded": table["beta"].map(format_share),
+            "beta": table["beta"].map(format_share),
             "95% interval": [
                 f"{format_share(low)} to {format_share(high)}"
                 for low, high in zip(table["low"], table["high"], strict=True)
@@ -332,15 +275,6 @@ def _scale_frame() -> pd.DataFrame:
         above = f"more than {low:,}" if high == float("inf") else f"{low:,} to {high:,.0f}"
         rows.append({"likelihood ratio, or its reciprocal": above, "words": words})
     return pd.DataFrame(rows)
-
-
-def _signatures(result: CaseResult) -> Section:
-    case = result.settings.case
-    rows = [
-        {"": role, "name": case.get(role.lower()) or BLANK, "signature": BLANK, "date": "______________"}
-        for role in ("Examiner", "Reviewer")
-    ]
-    return Section("Signatures").table(pd.DataFrame(rows), "", kind="signatures")
 
 
 def write_report(result: CaseResult, path: Path) -> None:

@@ -15,10 +15,11 @@ from transvariation.report.case_figures import draw_performance, known_values, s
 from transvariation.report.case_text import format_number, format_share, note_lines, tables_of
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
+from transvariation.report.vocabulary import said
 from transvariation.report.wording.numbers import format_p, plural
 from transvariation.report.wording.statements import SYSTEMS, side_text
 
-FRAGMENTS_DETAILED = 60  # fragments with a table of reasons; the JSON file has all
+FRAGMENTS_DETAILED = 100  # fragments with a table of reasons; the JSON file has all
 STRIPS_DRAWN = 10  # variables of a fragment that are drawn
 VARIABLES_ABREAST = 6  # variables in one table of measurements
 
@@ -87,7 +88,7 @@ def _reasons(result: CaseResult) -> Section:
     digits = Digits(result)
     ordered = sorted(result.conclusions, key=lambda c: not c.differs)
     section.text(
-        "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable in "
+        "Gray ticks: control fragments; band: their middle half; line: their median. A cross marks a variable in "
         "which an excluded fragment differs by itself, a dot one in which it does not, an arrow a value far outside. "
         "The p-values of single variables are corrected for their number; the conclusion weighs all variables together."
     )
@@ -164,6 +165,6 @@ def provenance_section(result: CaseResult) -> Section:
     section.text("SHA-256 of the tables:")
     section.code("\n".join(f"{table['sha256']}  {table['file']}" for table in tables_of(result).values()))
     if notes := note_lines(result):
-        section.text("What was understood:").code("\n".join(notes))
-    section.code("\n".join(f"{name}: {value}" for name, value in result.provenance.items()))
+        section.text("What was understood:").code(said("\n".join(notes)))
+    section.code(result.provenance)
     return section.text("End of the report.")

@@ -8,7 +8,15 @@ from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import Group
 from transvariation.casework.foreign import Foreign
 from transvariation.report.wording.cautions import UNITS
-from transvariation.report.wording.numbers import MAX_NAMES_LISTED, format_p, in_words, listed, p_equals, plural
+from transvariation.report.wording.numbers import (
+    MAX_NAMES_LISTED,
+    format_p,
+    format_share,
+    in_words,
+    listed,
+    p_equals,
+    plural,
+)
 from transvariation.report.wording.statements import (
     ALONE,
     another_source,
@@ -18,29 +26,6 @@ from transvariation.report.wording.statements import (
     verdict,
 )
 from transvariation.tables.problems import Problem, printable
-
-ACCEPTANCE_WORDS = (
-    "Acceptance plot: p-values of the recovered fragments. Regular ones, above the line, are not excluded. Extreme "
-    "ones are excluded although a calibrating unit or more is as unusual; outliers are more unusual than all of them."
-)
-EXTREMES_WORDS = (
-    "Extremes plot: how many recovered fragments have a p-value of at most each level, against how many would if all "
-    "came from the control's source. Points above the band: more differ than chance explains."
-)
-FOREIGN_WORDS = (
-    "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the others, "
-    "that are not excluded, and the share of known foreign fragments that are."
-)
-DISTANCE_WORDS = (
-    "Acceptance plot of DD-SIMCA: distance within the components (score) and from them (orthogonal), relative to the "
-    "means of the control fragments. Fragments beyond the solid line are excluded and named; outliers lie beyond the "
-    "dotted line. The limits are calibrated by control fragments left out; those drawn are closer, because the model "
-    "was fitted to them."
-)
-TYPE_II_WORDS = (
-    "Type II error of each foreign class or degree of adulteration: the share that is not excluded, with a 95% "
-    "interval."
-)
 
 
 def format_number(value: float) -> str:
@@ -55,21 +40,6 @@ def format_number(value: float) -> str:
         text = f"{value:.4g}"
         return f"{value:.0f}" if "e" in text else text
     return f"{value:.3g}"
-
-
-def format_share(share: float | None) -> str:
-    """Write a share as a percentage with at most two significant digits; a dash for None.
-
-    Examples
-    --------
-    >>> format_share(0.0976), format_share(0.123), format_share(1.0), format_share(0.0002)
-    ('9.8%', '12%', '100%', '< 0.1%')
-    """
-    if share is None:
-        return "–"
-    if 0 < share < 0.001:
-        return "< 0.1%"
-    return f"{100 * share:.2g}%" if share < 0.0995 else f"{100 * share:.0f}%"
 
 
 def format_rate(rate: Rate) -> str:
@@ -150,18 +120,12 @@ def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFra
         if c.leads == "ratio":
             row["p-value"] = row.pop("p-value")  # beneath what leads
         row[criterion] = match_word(c)
-        row[ALONE] = _alone(c, shown)
+        none = "no single variable" if c.accepted is False else ""
+        row[ALONE] = listed(c.evidence, len(c.evidence) if shown is None else shown) if c.evidence else none
         rows.append(row)
     table = pd.DataFrame(rows)
     unused = [criterion] if all(c.match is None for c in result.conclusions) else []
     return table.drop(columns=[*unused, *([] if result.excluded else [ALONE])])
-
-
-def _alone(conclusion: Conclusion, shown: int | None) -> str:
-    names = conclusion.evidence
-    if not names:
-        return "no single variable" if conclusion.accepted is False else ""
-    return listed(names, len(names) if shown is None else shown)
 
 
 def fact_lines(result: CaseResult) -> list[str]:
@@ -176,20 +140,29 @@ def fact_lines(result: CaseResult) -> list[str]:
         calibrated = f"calibrated by {plural(calibration.n, UNITS[model.basis])}; no p-value can be below"
         what = f"Sensitivity {model.sensitivity_used:.3g}," if model.conclusive else "The p-values are"
         lines.append(f"{what} {calibrated} {format_p(calibration.smallest_p_value)}.")
-    if model.false_exclusion is not None:
-        exclusion, inclusion = map(format_rate, calibration.measured_rates(model.sensitivity_used) or ())
+    if model.exclusion is not None and model.inclusion is not None:
         among = plural(calibration.n, UNITS[model.basis])
         lines.append(
-            f"Measured by comparisons among {among}, which the intervals allow for: {exclusion} of same-source "
-            f"comparisons are excluded, {inclusion} of different-source comparisons are not. This holds for cases that "
-            "were measured as the background was."
+            f"Measured by comparisons among {among}, which the intervals allow for: {format_rate(model.exclusion)} of "
+            f"same-source comparisons are excluded, {format_rate(model.inclusion)} of different-source comparisons are "
+            "not. This holds for cases that were measured as the background was."
+        )
+    measured_once = all(table["rows"] == table["fragments"] for table in rows.values())
+    if model.basis == "background" and measured_once and rows["control"]["fragments"] == 1:
+        lines.append(
+            "One control fragment and no replicates: only where the control lies was compared with the background. "
+            "That its measurements vary as much as those of the background cannot be checked."
         )
     lines += alike_sentences(result)
     lines += monte_carlo_sentences(result)
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))
     lines += group_lines(result)
-    return [*lines, *_left_out(result)]
+    return lines + [
+        f"Left out of the {role} because a value is missing or below detection: {listed(table['dropped'])}."
+        for role, table in tables_of(result).items()
+        if table["dropped"]
+    ]
 
 
 def monte_carlo_sentences(result: CaseResult) -> list[str]:
@@ -280,15 +253,6 @@ def tables_of(result: CaseResult) -> dict[str, Fields]:
     """Return the tables that were read, by role."""
     roles = ("control", "recovered", "background", "foreign")
     return {role: table for role in roles if (table := getattr(result.inputs, role)) is not None}
-
-
-def _left_out(result: CaseResult) -> list[str]:
-    """Name rows that were left out because a value is missing."""
-    return [
-        f"Left out of the {role} because a value is missing or below detection: {listed(table['dropped'])}."
-        for role, table in tables_of(result).items()
-        if table["dropped"]
-    ]
 
 
 def note_lines(result: CaseResult) -> list[str]:

@@ -1,13 +1,14 @@
 """A judged case on the screen."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
 from transvariation.atomic_write import write_text
@@ -16,16 +17,16 @@ from transvariation.casework.batch import BatchCase, file_name, judge_batch
 from transvariation.casework.database import Database
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.procedure import Procedure
+from transvariation.casework.progress import Progress as Reported
 from transvariation.casework.progress import ProgressStep
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.batch import case_frame, write_summary
 from transvariation.report.case_text import conclusion_frame, disagreement_lines, fact_lines, note_lines
-from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
-from transvariation.report.page import CELLS, check_report_name
+from transvariation.report.controls import joint_lines, matrix_frame
+from transvariation.report.page import CELLS
 from transvariation.report.vocabulary import said, speaking
-from transvariation.report.wording.cautions import warning_texts
-from transvariation.report.wording.notices import step_text
+from transvariation.report.wording.cautions import step_text, warning_texts
 from transvariation.report.wording.statements import headline
 from transvariation.tables.opening import TableSource
 from transvariation.tables.problems import printable_text
@@ -37,44 +38,14 @@ NARROW_COLUMNS = 80  # columns; a narrower screen gets a list instead of a table
 
 
 def judge_case(
-    sources: Mapping[str, object],
-    settings: CaseSettings,
-    reports: Sequence[Path],
-    json_file: Path | None,
-    console: Console,
-    procedure: Procedure | None = None,
+    sources: Mapping[str, object], settings: CaseSettings, console: Console, procedure: Procedure | None = None
 ) -> CaseResult:
-    """Judge a case, show the conclusions and write the files asked for."""
-    for report in reports:
-        check_report_name(report)
-    if reports:
-        from transvariation.report.case import write_report  # which loads matplotlib
-    with _progress(console) as bar:
-        task = bar.add_task("judging", total=1.0)
-
-        def show(words: str, share: float | None) -> None:
-            bar.update(task, description=words, completed=share or 0.0)
-            bar.tasks[task].total = None if share is None else 1.0  # without a total the bar moves back and forth
-
-        def report_step(step: ProgressStep, share: float | None) -> None:
-            show(step_text(step), share)
-
-        report_step(ProgressStep("reading"), 0.0)
+    """Judge a case, and show how far it is."""
+    with progress_bar(console) as show:
+        show(ProgressStep("reading"), 0.0)
         tables = read_case(sources, settings)
-        result = judge_tables(tables, settings, progress=report_step, command=command_line())
-        if procedure is not None:
-            result = procedure.recorded(result)
-        # Files first: whatever happens to the screen, they exist.
-        for report in reports:
-            show(f"writing {report.name}", 0.95)
-            write_report(result, report)
-    if json_file is not None:
-        write_text(json_file, result.to_json())
-    show_case(result, console)
-    for kind, path in (*(("Report", report) for report in reports), ("JSON", json_file)):
-        if path is not None:
-            console.print(printable_text(f"{kind}: {path}"), markup=False, soft_wrap=True, highlight=False)
-    return result
+        result = judge_tables(tables, settings, progress=show, command=command_line())
+    return result if procedure is None else procedure.recorded(result)
 
 
 def judge_cases(
@@ -89,12 +60,7 @@ def judge_cases(
     from transvariation.report.case import write_report
 
     judged: list[tuple[str, CaseResult | Exception]] = []
-    with _progress(console) as bar:
-        task = bar.add_task("judging", total=1.0)
-
-        def show(step: ProgressStep, share: float | None) -> None:
-            bar.update(task, description=step_text(step), completed=share or 0.0)
-
+    with progress_bar(console) as show:
         command = command_line()
         for case, found in judge_batch(cases, background=background, settings=settings, progress=show, command=command):
             if isinstance(found, CaseResult):
@@ -109,10 +75,19 @@ def judge_cases(
     return judged
 
 
-def _progress(console: Console) -> Progress:
-    """Make a progress bar that is gone when the work is done, and is not shown in files."""
-    columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+@contextmanager
+def progress_bar(console: Console) -> Iterator[Reported]:
+    """Show a bar until the block ends, if a person looks; yield what reports a step and the share before it."""
+    words = TextColumn("{task.description}", table_column=Column(no_wrap=True))
+    columns = BarColumn(20), TaskProgressColumn(), TimeRemainingColumn(), words
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def show(step: ProgressStep, share: float | None) -> None:
+            bar.update(task, description=step_text(step), completed=share or 0.0)
+            bar.tasks[task].total = None if share is None else 1.0  # without a total the bar moves back and forth
+
+        yield show
 
 
 def show_case(result: CaseResult, console: Console) -> None:
@@ -122,32 +97,24 @@ def show_case(result: CaseResult, console: Console) -> None:
 
 
 def _show_case(result: CaseResult, console: Console) -> None:
-    if result.cases:
-        _show_matrix(result, console)
-        return
     print_line(console, headline(result), style="bold")
     for warning in warning_texts(result):
         print_line(console, f"Warning: {warning}")
-    _print_frame(console, conclusion_frame(result, VARIABLES_NAMED), [[c.outcome] for c in result.conclusions])
-    for line in (*disagreement_lines(result), *fact_lines(result)):
+    if result.joint is None:
+        frame, outcomes = conclusion_frame(result, VARIABLES_NAMED), [[c.outcome] for c in result.conclusions]
+        lines, notes = [*disagreement_lines(result), *fact_lines(result)], note_lines(result)
+    else:
+        columns = [[c.outcome for c in case.conclusions] for case in result.cases]
+        columns.append([each.accepted for each in result.joint.conclusions])
+        frame, outcomes = matrix_frame(result), list(map(list, zip(*columns, strict=True)))
+        lines, notes = [*joint_lines(result), *fact_lines(result)[1:2]], []
+    _print_frame(console, frame, outcomes)
+    for line in lines:
         print_line(console, line)
-    notes = note_lines(result)
     for note in notes[:NOTES_PRINTED]:
         print_line(console, f"Note: {note}")
-    if len(notes) > NOTES_PRINTED:
-        print_line(console, f"{len(notes) - NOTES_PRINTED} more notes are in the report.")
-
-
-def _show_matrix(result: CaseResult, console: Console) -> None:
-    """Print the conclusions by several control sources."""
-    print_line(console, headline(result), style="bold")
-    for warning in (*warning_texts(result), *own_warnings(result)):
-        print_line(console, f"Warning: {warning}")
-    outcomes = [[c.outcome for c in case.conclusions] for case in result.cases]
-    outcomes.append([each.accepted for each in joint_of(result).conclusions])
-    _print_frame(console, matrix_frame(result), list(zip(*outcomes, strict=True)))
-    for line in (*joint_lines(result), *fact_lines(result)[1:2]):
-        print_line(console, line)
+    if n_more := len(notes[NOTES_PRINTED:]):
+        print_line(console, f"{n_more} more note{'' if n_more == 1 else 's'}: a report (--report) has them all.")
 
 
 def print_line(console: Console, line: str, style: str | None = None) -> None:

@@ -6,7 +6,6 @@ from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.controls import Joint
 from transvariation.report.case_text import format_ratio, format_share
 from transvariation.report.page import Section
-from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.numbers import format_p, listed, plural
 from transvariation.report.wording.statements import verdict
 from transvariation.tables.problems import printable
@@ -56,18 +55,6 @@ def joint_lines(result: CaseResult) -> list[str]:
     return lines
 
 
-def own_warnings(result: CaseResult) -> list[str]:
-    """List the warnings that do not hold for all control sources, each with its source."""
-    shared = set(warning_texts(result))
-    cases = zip(joint_of(result).sources, result.cases, strict=True)
-    return [
-        f"{printable(source)}: {text}"
-        for source, case in cases
-        for text in dict.fromkeys(warning_texts(case))
-        if text not in shared
-    ]
-
-
 def matrix_section(result: CaseResult, section: Section) -> Section:
     """Add the conclusions by all control sources to a section."""
     caption = (
@@ -75,6 +62,4 @@ def matrix_section(result: CaseResult, section: Section) -> Section:
     )
     ratios = any(c.log10_lr for c in result.conclusions)
     section.table(matrix_frame(result), caption + (" and likelihood ratio (LR)" if ratios else ""))
-    for line in joint_lines(result):
-        section.text(line)
-    return section
+    return section.text(*joint_lines(result))

@@ -39,40 +39,22 @@ def decimals_for(sd: float) -> int:
 class Digits:
     """The decimals of every variable of a case.
 
-    A refractive index has five decimals. Any other value has those of the standard deviation of its measurements, which
-    has two significant digits: of replicates of one fragment, or else of control fragments. It never has more than the
-    table, of a mean one more.
-
-    Parameters
-    ----------
-    result : CaseResult
+    A refractive index has five decimals. Any other value has those of the standard deviation of its measurements,
+    which has two significant digits: of replicates of one fragment, or else of control fragments. It never has more
+    than the table, of a mean one more.
     """
 
     def __init__(self, result: CaseResult):
         self._decimals = {name: _decimals(result, name) for name in result.inputs.features}
 
     def write(self, name: str, value: float) -> str:
-        """Write a value of a variable.
-
-        Parameters
-        ----------
-        name : str
-            The variable.
-        value : float
-        """
+        """Write a value of a variable."""
         if abs(value) >= 1e9:
             return f"{value:.4g}"
         return f"{value:.{self._decimals[name]}f}"
 
     def mean_sd(self, name: str, values: Sequence[float]) -> str:
-        """Write the mean of measurements, with their standard deviation if there are several.
-
-        Parameters
-        ----------
-        name : str
-            The variable.
-        values : sequence of float
-        """
+        """Write the mean of measurements of a variable, with their standard deviation if there are several."""
         text = self.write(name, sum(values) / len(values))
         if len(values) < 2:
             return text

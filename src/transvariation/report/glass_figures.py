@@ -1,6 +1,6 @@
 """The figures of the paper's glass analysis."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,20 @@ from sklearn.base import BaseEstimator
 
 from transvariation._typing import Fields
 from transvariation.depth.probability import transvariation_probability
-from transvariation.report.figure_style import DARK, FOREIGN, GREEN, KNOWN, PHONE_WIDTH, RED, SKY, WARM
+from transvariation.report.figure_style import (
+    DARK,
+    FOREIGN,
+    GREEN,
+    KNOWN,
+    PHONE_WIDTH,
+    PLAIN,
+    RED,
+    SKY,
+    WARM,
+    label_ticks,
+    wrapped,
+)
 from transvariation.report.scatter_figure import draw_plane
-from transvariation.report.selection_figure import draw_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +53,27 @@ def view(planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
         ax.set_title(title)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, **CLOSE)
     return figure
+
+
+def draw_features(axes: Any, groups: dict[str, pd.DataFrame]) -> None:
+    """Draw one panel per variable with a box for each group of samples; the first group, the target, stands out."""
+    first = next(iter(groups.values()))
+    panels = np.ravel(axes)
+    for ax, variable in zip(panels, first.columns, strict=False):
+        boxes = ax.boxplot(
+            [table[variable].to_numpy() for table in groups.values()],
+            widths=0.6,
+            patch_artist=True,
+            medianprops={"color": "black"},
+            flierprops={"markersize": 3},
+        )
+        for box, color in zip(boxes["boxes"], [SKY] + [WARM] * (len(groups) - 1), strict=True):
+            box.set_facecolor(color)
+        label_ticks(ax, range(1, len(groups) + 1), groups)
+        ax.set_title(wrapped(variable, 24), fontsize=10, **PLAIN)
+        ax.spines[["top", "right"]].set_visible(False)
+    for ax in panels[len(first.columns) :]:
+        ax.set_visible(False)
 
 
 def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:

@@ -6,95 +6,44 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure, FigureBase
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
+from transvariation.displays import MonitoringDisplay
+from transvariation.displays.axes import axes_of
 from transvariation.monitoring import Alarm, MonitoringResult, monitor
-from transvariation.report.acceptance_figures import axes_of
-from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD
-from transvariation.report.names import PLAIN, wrapped
+from transvariation.report.figure_style import DARK, PLAIN, SETTINGS, wrapped
 from transvariation.report.page import Document, Section
 from transvariation.tables import Limits, Table, read_table
 from transvariation.tables.opening import TableSource
 
-__all__ = ["contribution_figure", "monitor_tables", "monitoring_figure", "write_monitoring_report"]
-
 _TITLE = "Process monitoring"
-_WORDS = {"score": "score\n(unusual = high)", "T2": "Hotelling's T²", "Q": "Q (squared\nprediction error)"}
 _MOST_ALARMS = 20  # that the report lists
 _SECONDS_OF_A_DATE = 1e8
-_FEWEST_NORMAL = 100  # rows that are drawn, if there are so many; otherwise as many as new ones
 _MOST_BARS = 8  # variables of a contribution plot
 
 
-def monitoring_figure(result: MonitoringResult, *, figure: FigureBase | None = None) -> Figure:
-    """Draw score, T2 and Q over time, with their limits and alarms.
-
-    Parameters
-    ----------
-    result : MonitoringResult
-        See :func:`transvariation.monitoring.monitor`.
-    figure : Figure or SubFigure, optional
-        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
-
-    Returns
-    -------
-    Figure
-        Three charts: the end of the normal run in grey (held out), then the new run; flagged rows are red crosses,
-        alarms shaded.
-    """
-    drawing, axes = axes_of(figure, 6.4, len(result.charts))
-    m = len(result.labels)
-    n = min(len(result.normal_labels), max(m, _FEWEST_NORMAL))
+def monitoring_figure(result: MonitoringResult) -> Figure:
+    """Draw score, T2 and Q over time, with their limits and alarms, one below the other."""
+    figure, axes = axes_of(6.4, len(result.charts))
     for ax, chart in zip(axes, result.charts, strict=True):
-        normal, new = np.array(chart.normal), np.array(chart.new)
-        beyond = new > chart.limit
-        for alarm in result.alarms:
-            ax.axvspan(alarm.first - 0.5, alarm.last + 0.5, color=RED, alpha=0.12, linewidth=0)
-        ax.plot(np.arange(-n, 0), normal[-n:], color=GREY, linewidth=0.6, label="normal run")
-        ax.plot(np.arange(m), new, color=DARK, linewidth=0.7, label="new run")
-        ax.scatter(np.flatnonzero(beyond), new[beyond], marker="x", s=14, linewidth=0.9, color=RED, label="flagged")
-        ax.axhline(chart.limit, label="calibrated limit", **THRESHOLD)
-        if chart.textbook_limit:
-            ax.axhline(chart.textbook_limit, color="black", linestyle=":", linewidth=1, label="textbook limit")
-        ax.axvline(-0.5, color="0.6", linewidth=0.8)
-        if min(normal.min(), new.min()) > 0:
-            ax.set_yscale("log")
-            ax.yaxis.set_minor_formatter(NullFormatter())
-        ax.set_ylabel(_WORDS[chart.name])
-    axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes[-1].xaxis.set_major_formatter(FuncFormatter(lambda x, _: _label(result, round(x))))
-    axes[-1].set_xlabel("time: normal run, then new run")
+        MonitoringDisplay(result, chart=chart.name).plot(ax)
+        ax.label_outer()
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    drawing.legend(handles.values(), handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    return drawing
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
 
 
-def _label(result: MonitoringResult, row: int) -> str:
-    """Return the label of a row; normal rows count back from -1."""
-    labels = result.labels if row >= 0 else result.normal_labels
-    place = row if row >= 0 else len(labels) + row
-    return wrapped(labels[place], 12) if 0 <= place < len(labels) else ""
-
-
-def contribution_figure(alarm: Alarm, *, figure: FigureBase | None = None) -> Figure:
-    """Draw the contributions of the variables to an alarm, the largest first.
-
-    Parameters
-    ----------
-    alarm : Alarm
-        One of the alarms of a :class:`~transvariation.monitoring.MonitoringResult`.
-    figure : Figure or SubFigure, optional
-        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
-    """
+def contribution_figure(alarm: Alarm) -> Figure:
+    """Draw the contributions of the variables to an alarm, the largest first."""
     shown = dict(list(alarm.contributions.items())[:_MOST_BARS])
-    drawing, ax = axes_of(figure, 0.7 + 0.28 * len(shown))
+    figure, ax = axes_of(0.7 + 0.28 * len(shown))
     ax.barh(range(len(shown)), list(shown.values()), color=DARK)
     ax.set_yticks(range(len(shown)), [wrapped(name, 28) for name in shown], **PLAIN)
     ax.invert_yaxis()
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.0%}"))
     ax.set_xlabel("share of the deviation")
-    return drawing
+    return figure
 
 
 def monitor_tables(
@@ -107,16 +56,8 @@ def monitor_tables(
 ) -> MonitoringResult:
     """Read two tables in time order and monitor the second by the first.
 
-    Parameters
-    ----------
-    normal, new : path, bytes or DataFrame
-        Tables with one row per time. A column of dates or times sorts the rows and names them; missing values are kept.
-    sheets : tuple of two, optional
-        The sheets, if the tables are Excel workbooks.
-    limits : Limits, optional
-        How large the tables may be.
-    **how
-        Parameters of :func:`transvariation.monitoring.monitor`.
+    The tables have one row per time. A column of dates or times sorts the rows and names them; missing values are
+    kept. Further keywords are parameters of :func:`transvariation.monitoring.monitor`.
     """
     known = read_table(normal, missing="keep", sheet=sheets[0], limits=limits)
     rows = read_table(new, missing="keep", sheet=sheets[1], limits=limits, features=known.features, units=known.units)
@@ -137,14 +78,7 @@ def _frame(table: Table) -> pd.DataFrame:
 
 
 def write_monitoring_report(result: MonitoringResult, path: str | Path) -> None:
-    """Write the charts, alarms and contributions as an HTML page or a PDF file.
-
-    Parameters
-    ----------
-    result : MonitoringResult
-    path : str or Path
-        The file to write, .html or .pdf.
-    """
+    """Write the charts, alarms and contributions as an HTML page or a PDF file, by the ending of its name."""
     monitoring_document(result).write(Path(path))
 
 

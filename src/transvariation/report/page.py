@@ -5,7 +5,7 @@ import io
 import json
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +32,7 @@ FURTHER = (
     "Malgun Gothic",
     "Arial Unicode MS",
 )
+BLANK = "______________________________"  # to be filled in by hand
 CELLS = ("excluded", "not excluded", "control", "recovered")  # of tables that are words, not names
 
 
@@ -47,29 +48,42 @@ class Section:
     def __post_init__(self) -> None:
         self.heading, self.folded = said(self.heading), said(self.folded)
 
-    def text(self, text: str) -> "Section":
-        """Add a paragraph."""
-        return self._add("text", text=said(text))
+    def text(self, *texts: str) -> "Section":
+        """Add paragraphs."""
+        for text in texts:
+            self._add("text", text=said(text))
+        return self
 
     def strong(self, text: str) -> "Section":
         """Add a paragraph that stands out."""
         return self._add("strong", text=said(text))
 
-    def note(self, text: str) -> "Section":
-        """Add a warning."""
-        return self._add("note", text=said(text))
+    def notes(self, texts: Iterable[str]) -> "Section":
+        """Add warnings."""
+        for text in texts:
+            self._add("note", text=said(text))
+        return self
 
-    def labelled(self, label: str, text: str) -> "Section":
+    def labeled(self, label: str, text: str) -> "Section":
         """Add a paragraph that begins with a label in bold."""
-        return self._add("labelled", label=label, text=said(text))
+        return self._add("labeled", label=label, text=said(text))
 
     def items(self, texts: Sequence[str]) -> "Section":
         """Add a list."""
         return self._add("items", items=list(map(said, texts)))
 
-    def code(self, text: str) -> "Section":
+    def code(self, text: str | Mapping[str, object]) -> "Section":
         """Add preformatted text: a command, a list of versions."""
-        return self._add("code", text=text)
+        return self._add(
+            "code", text=text if isinstance(text, str) else "\n".join(f"{k}: {v}" for k, v in text.items())
+        )
+
+    def signatures(self, people: Mapping[str, str | None]) -> "Section":
+        """Add lines to sign on by role, with the names that are known."""
+        rows = [
+            {"": role, "name": name or BLANK, "signature": BLANK, "date": BLANK[:14]} for role, name in people.items()
+        ]
+        return self.table(pd.DataFrame(rows), "", kind="signatures")
 
     def table(
         self,
@@ -80,7 +94,7 @@ class Section:
         outcomes: Sequence[bool | None] = (),
         **how: Any,
     ) -> "Section":
-        """Add a table, its second column coloured by outcomes; further arguments are those of `laid_out`."""
+        """Add a table, its second column colored by outcomes; further arguments are those of `laid_out`."""
         columns, rows = laid_out(table, **how)
         columns = [column | {"name": said(column["name"])} for column in columns]
         rows = [[said(cell) if cell in CELLS else cell for cell in row] for row in rows]
@@ -172,7 +186,7 @@ class Document:
             autoescape=True,
             finalize=lambda value: printable_text(value) if type(value) is str else value,
         )
-        environment.filters["source"] = _data_url
+        environment.filters["base64"] = lambda svg: base64.b64encode(svg.encode()).decode()
         return environment.get_template("page.html").render(vars(self) | {"foot": _css_string(self.foot)})
 
     def pdf(self) -> bytes:
@@ -188,10 +202,6 @@ class Document:
         content = self.pdf() if check_report_name(path) == ".pdf" else self.html().encode()
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)
-
-
-def _data_url(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _css_string(text: str) -> str:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from transvariation._typing import Fields
 from transvariation.report import figure_style
-from transvariation.report.names import label_axes
+from transvariation.report.figure_style import label_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,17 +28,9 @@ _MANY_VALUES = 250  # values in a variable; with more the even lines are narrow 
 def draw_plane(
     ax: Axes, classifier: BaseEstimator, control: pd.DataFrame, recovered: pd.DataFrame | None = None
 ) -> Any:
-    """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected samples.
+    """Draw a fitted classifier on two variables: tp in shades, its boundary, its center, accepted and rejected samples.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    classifier : a fitted transvariation-based classifier on two variables
-    control, recovered : DataFrames with the two variables the classifier was fitted on
-
-    Returns
-    -------
-    The image, for a colour bar.
+    The image is returned for a color bar.
     """
     tables = {"control": control} | ({} if recovered is None else {"recovered": recovered})
     samples = pd.concat(tables.values())
@@ -56,7 +48,7 @@ def draw_plane(
             some = table[verdict == wanted].to_numpy()
             if len(some):
                 ax.scatter(some[:, 0], some[:, 1], label=f"{name}, {label}: {len(some)}", **MARKS[f"{name}, {label}"])
-    ax.scatter(centers[:, 0], centers[:, 1], marker="+", s=160, color="black", linewidth=2, label="centre")
+    ax.scatter(centers[:, 0], centers[:, 1], marker="+", s=160, color="black", linewidth=2, label="center")
     label_axes(ax, control.columns[0], control.columns[1])
     ax.set(xlim=x[[0, -1]], ylim=y[[0, -1]])
     return shades
@@ -65,7 +57,7 @@ def draw_plane(
 def grid_lines(frame: ArrayLike, samples: ArrayLike, steps: int = 300) -> list[np.ndarray]:
     """Compute the lines of a grid over a frame and a margin: even ones, and those through the samples.
 
-    tp by counting changes at samples and centres only, and a strip between two of them may be narrower than an even
+    tp by counting changes at samples and centers only, and a strip between two of them may be narrower than an even
     cell: the grid also has a line through each of them and one midway between neighbors.
 
     Parameters
@@ -73,7 +65,7 @@ def grid_lines(frame: ArrayLike, samples: ArrayLike, steps: int = 300) -> list[n
     frame : array-like of shape (m, p)
         The grid reaches from their smallest to their largest values, and a little further.
     samples : array-like of shape (n, p)
-        Samples and centres; those outside are left out. With more than 250 in a variable, its lines are even.
+        Samples and centers; those outside are left out. With more than 250 in a variable, its lines are even.
     steps : int
         Even cells along each axis.
 

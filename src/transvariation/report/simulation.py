@@ -80,7 +80,7 @@ def write_simulation_page(table: pd.DataFrame, directory: Path, made_by: dict[st
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
     pictures = Section("Box plots").text(
         "Specificity of the classifier that accepts at least 90% of its own training targets, as in the paper. "
-        "Blue: transvariation-based; grey: competitors. The red line is the median of TOCC_df."
+        "Blue: transvariation-based; gray: competitors. The red line is the median of TOCC_df."
     )
     for scenario in dict.fromkeys(table["scenario"]):
         with matplotlib.rc_context(SETTINGS):
@@ -139,5 +139,4 @@ def _table_sections(summaries: dict[str, pd.DataFrame], kept: str) -> list[Secti
 
 def origin(made_by: dict[str, str]) -> Section:
     """List the versions, the seed and the command that made a page."""
-    lines = "\n".join(f"{name}: {value}" for name, value in made_by.items())
-    return Section("What made this page").code(lines)
+    return Section("What made this page").code(made_by)

@@ -14,21 +14,21 @@ from transvariation.casework.validation import DesignResult, ValidationResult, V
 from transvariation.conformal import is_accepted
 from transvariation.report.case_figures import draw_performance
 from transvariation.report.case_text import format_rate, plural
-from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
-from transvariation.report.page import Document, Section
-from transvariation.report.wording.notices import finding_text
-from transvariation.report.wording.numbers import significant
+from transvariation.report.digits import decimals_for
+from transvariation.report.figure_style import DARK, GRAY, GREEN, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
+from transvariation.report.page import BLANK, Document, Section
+from transvariation.report.wording.cautions import finding_text
+from transvariation.report.wording.numbers import format_p, significant
 from transvariation.report.wording.statements import COMPARED_METHODS, CRITERIA_NAMES
 
 TITLE = "Validation of the comparison of fragments"
 _METHOD_NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
-BLANK = "______________________"
-COLOURS = {"transvariation": DARK, "mahalanobis": GREY, "astm": WARM, "lir": GREEN}
+COLORS = {"transvariation": DARK, "mahalanobis": GRAY, "astm": WARM, "lir": GREEN}
 LIMITATIONS = (
     "The rates hold for sources like those of the database, measured alike. They say nothing about other populations.",
     "Every source was compared by what was learned from the others. The database used in casework has all of them.",
     "Intervals are 95% intervals that allow for comparisons with a source in common. They do not cover errors of "
-    "sampling, labelling or measurement.",
+    "sampling, labeling or measurement.",
     "Many comparisons come from few sources: the number of sources, not of comparisons, limits what can be shown.",
 )
 
@@ -44,14 +44,7 @@ def validation_summary(result: ValidationResult) -> str:
 
 
 def write_validation_report(result: ValidationResult, path: str | Path) -> None:
-    """Write the report as HTML or PDF, by the ending of the file.
-
-    Parameters
-    ----------
-    result : ValidationResult
-    path : path
-        The file to write.
-    """
+    """Write the report as HTML or PDF, by the ending of the file."""
     validation_document(result).write(Path(path))
 
 
@@ -68,8 +61,8 @@ def validation_document(result: ValidationResult) -> Document:
             _method(result),
             Section("Limits").items(LIMITATIONS),
             _hard(result),
-            Section("Provenance").code("\n".join(f"{name}: {value}" for name, value in result.provenance.items())),
-            _signatures(),
+            Section("Provenance").code(result.provenance),
+            Section("Signatures").signatures({"Validated by": None, "Approved by": None}),
         ]
     return Document(TITLE, sections, validation_summary(result), foot)
 
@@ -81,13 +74,13 @@ def _purpose(result: ValidationResult) -> Section:
         "another source, on this laboratory's own measurements?"
     )
     for key, label in ABOUT.items():
-        section.labelled(label, about[key] or BLANK)
-    section.labelled("Database", f"{about['name']}, SHA-256 {about['sha256']}")
+        section.labeled(label, about[key] or BLANK)
+    section.labeled("Database", f"{about['name']}, SHA-256 {about['sha256']}")
     strata = ", ".join(f"{name} {n:,}" for name, n in about["strata"].items())
     return section.text(
-        f"{about['sources']:,} sources with {about['fragments per source']} fragments, "
-        f"{about['replicates per fragment']} replicates of each: {about['measurements']:,} measurements of "
-        f"{len(about['variables'])} variables." + (f" Sources by stratum: {strata}." if strata else "")
+        f"{about['sources']:,} sources with {about['measurements']:,} measurements of {len(about['variables'])} "
+        f"variables; fragments per source: {about['fragments per source']}; replicates per fragment: "
+        f"{about['replicates per fragment']}." + (f" Sources by stratum: {strata}." if strata else "")
     )
 
 
@@ -150,7 +143,9 @@ def _measured(verdict: Verdict) -> str:
         return "–"
     if verdict.criterion == "cllr":
         return f"{verdict.measured:.2g} ({verdict.low:.2g} to {verdict.high:.2g})"
-    return f"{100 * round(verdict.measured, 9):.2g}% ({100 * verdict.low:.2g} to {100 * verdict.high:.2g}%)"
+    share, low, high = (100 * each for each in (verdict.measured, verdict.low, verdict.high))
+    decimals = decimals_for((high - low) / 2)
+    return f"{share:z.{decimals}f}% ({low:z.{decimals}f} to {high:z.{decimals}f}%)"
 
 
 def _design(each: DesignResult, new_page: bool) -> Section:
@@ -201,9 +196,9 @@ def rates_figure(each: DesignResult) -> Figure:
         ):
             if rate is not None:
                 y = place - down
-                ax.plot([rate.low, rate.high], [y, y], color=COLOURS[method], linewidth=2 if mark == "o" else 1)
+                ax.plot([rate.low, rate.high], [y, y], color=COLORS[method], linewidth=2 if mark == "o" else 1)
                 ax.plot(
-                    [rate.share], [y], mark, color=COLOURS[method], clip_on=False, markersize=6 if down == 0 else 4.5
+                    [rate.share], [y], mark, color=COLORS[method], clip_on=False, markersize=6 if down == 0 else 4.5
                 )
     for sensitivity in {rates.sensitivity for _, rates in rows if rates.sensitivity is not None}:
         axes[0].axvline(1 - sensitivity, **THRESHOLD)
@@ -257,8 +252,9 @@ def _ratio_table(each: DesignResult) -> pd.DataFrame:
 def _stability(result: ValidationResult) -> Section:
     section = Section("Stability")
     if found := result.stability:
+        p_value = max(found["p_value"], 1e-4)
         section.text(
-            f"With {found['seeds']:.0f} seeds, p-values of one comparison differ by at most {found['p_value']:.2g}"
+            f"With {found['seeds']:.0f} seeds, p-values of one comparison differ by at most {p_value:.2g}"
             + (f", log10 likelihood ratios by at most {found['log10_lr']:.2g}" if "log10_lr" in found else "")
             + f"; {found['changed_conclusions']:.1%} of the conclusions change."
         )
@@ -273,16 +269,16 @@ def _learning_figure(result: ValidationResult) -> Figure:
     figure = Figure(figsize=(PHONE_WIDTH, 3), layout="constrained")
     ax = figure.subplots()
     x = [point["sources"] for point in result.learning]
-    for key, label, colour, marker in (
+    for key, label, color, marker in (
         ("false_exclusion", "false exclusion", DARK, "o"),
         ("false_inclusion", "false inclusion", RED, "s"),
         ("cllr", "Cllr", WARM, "^"),
     ):
         if all(key in point for point in result.learning):
-            ax.plot(x, [point[key] for point in result.learning], marker=marker, color=colour, label=label)
+            ax.plot(x, [point[key] for point in result.learning], marker=marker, color=color, label=label)
     ax.set(xlabel="sources learned from", ylim=(0, None))
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    ax.legend()
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -294,7 +290,7 @@ def _data(result: ValidationResult) -> Section:
         )
     for finding in result.findings:
         words = finding_text(finding)
-        section.labelled(finding.check.capitalize(), f"{words[0].upper()}{words[1:]}.")
+        section.labeled(finding.check.capitalize(), f"{words[0].upper()}{words[1:]}.")
     if dropped := result.settings["dropped"]:
         section.text(f"{plural(dropped, 'measurement')} with missing values left out; nothing else was changed.")
     elif result.findings:
@@ -348,7 +344,7 @@ def _hard(result: ValidationResult) -> Section:
                     else {"known": pair.known, "questioned": pair.questioned}
                 )
                 | {
-                    "p-value": f"{pair.p_value:.3g}",
+                    "p-value": format_p(pair.p_value),
                     "log10 likelihood ratio": "–" if pair.log10_lr is None else f"{pair.log10_lr:.2f}",
                 }
                 for pair in pairs[:10]
@@ -356,11 +352,3 @@ def _hard(result: ValidationResult) -> Section:
             excluded = not any(is_accepted(pair.p_value, max(result.settings["sensitivities"])) for pair in pairs)
             section.table(pd.DataFrame(rows), f"Design {each.design}: {caption}" + ", all excluded" * excluded)
     return section
-
-
-def _signatures() -> Section:
-    rows = [
-        {"": role, "name": BLANK, "signature": BLANK, "date": "______________"}
-        for role in ("Validated by", "Approved by")
-    ]
-    return Section("Signatures").table(pd.DataFrame(rows), "", kind="signatures")

@@ -12,7 +12,7 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from transvariation.casework.settings import TABLES_OF_CASE
+from transvariation.casework.settings import TABLES_OF_CASE, words_for
 
 if TYPE_CHECKING:
     from transvariation.casework import CaseResult
@@ -63,23 +63,13 @@ _speaks: ContextVar[tuple[str, re.Pattern[str] | None]] = ContextVar("vocabulary
 
 
 def words_of(result: "CaseResult") -> str:
-    """Return the vocabulary of a result: as asked for, otherwise samples where the variables are a spectrum.
-
-    Returns
-    -------
-    {"case", "sample"}
-    """
-    return result.settings.words_for(result.spectra is not None)
+    """Return the vocabulary of a result, "case" or "sample": as asked for, otherwise samples for a spectrum."""
+    return words_for(result.settings, result.spectra is not None)
 
 
 @contextmanager
 def speaking(result: "CaseResult") -> Iterator[str]:
-    """Speak in the vocabulary of a result until the block ends.
-
-    Yields
-    ------
-    {"case", "sample"}
-    """
+    """Speak in the vocabulary of a result, which is yielded, until the block ends."""
     names = {c.fragment for c in result.conclusions} | {k.fragment for k in result.inputs.known}
     names |= {*result.inputs.features, *(k.source for k in result.inputs.known if k.source)}
     files = [str(table["file"]) for which in TABLES_OF_CASE if (table := getattr(result.inputs, which))]
@@ -90,13 +80,7 @@ def speaking(result: "CaseResult") -> Iterator[str]:
 
 @contextmanager
 def speaking_of(words: str, names: Iterable[str]) -> Iterator[None]:
-    """Speak in a vocabulary until the block ends; names from the tables stay.
-
-    Parameters
-    ----------
-    words : {"case", "sample"}
-    names : iterable of str
-    """
+    """Speak in a vocabulary, "case" or "sample", until the block ends; names from the tables stay."""
     token = _speaks.set((words, _kept(names) if words == "sample" else None))
     try:
         yield
@@ -122,12 +106,7 @@ def said(text: str) -> str:
 
 
 def spoken(content: Any) -> Any:
-    """Put all texts of a JSON value in the present vocabulary, but names, files and drawings.
-
-    Returns
-    -------
-    dict, list or scalar
-    """
+    """Put all texts of a JSON value in the present vocabulary, but names, files and drawings."""
     if isinstance(content, str):
         return said(content)
     if isinstance(content, dict):

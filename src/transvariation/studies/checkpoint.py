@@ -9,6 +9,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
+from transvariation.exceptions import OrderedScores
+
 Task = Sequence[Any]  # the arguments of one call
 
 
@@ -119,9 +123,13 @@ def _checksum(entry: dict[str, object]) -> int:
 
 
 def _with_task(function: Callable[..., object], task: Task) -> tuple[Task, Any, dict[str, str]]:
-    """Run a task; return it with its result and the first warning of each kind that it gave."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Run a task; return it with its result and the first warning of each kind that it gave.
+
+    Linear algebra has one thread, as in a worker process: with more, sums are taken in another order.
+    """
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", OrderedScores)  # samples are divided at random, whatever their order
         result = function(*task)
     return task, result, {each.category.__name__: str(each.message) for each in reversed(caught)}
 

@@ -21,7 +21,8 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from transvariation import __version__
-from transvariation.web.choices import page_choices, template
+from transvariation.report.wording.remedies import refusal
+from transvariation.web.choices import page_choices, page_html
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
 
@@ -43,9 +44,11 @@ VIEWS = {
     "figure": ("kind",),
 }  # parameters
 PAIR = ("control", "recovered")
-RUNS = ("normal", "new")
+ANALYSES = {  # their files, and what the page calls those that are needed
+    "monitor": {"normal": "normal run", "new": "new run"},
+    "validate": {"table": "database", "description": ""},
+}
 THIRD = ("", "nfi", "background", "foreign")
-UNREADABLE = "The request could not be read; reload the page."
 HELP = "https://transvariation.readthedocs.io"
 
 
@@ -56,7 +59,7 @@ class PageLimits:
     max_bytes: int = 64 * 2**20
     read_seconds: float = 60
     fit_seconds: float = 600
-    validate_seconds: float = 4 * 3600
+    analysis_seconds: float = 4 * 3600
     memory: int = 6 * 2**30
     cases: int = 8
     at_once: int = 2  # cases that are judged; as many again may do something quick
@@ -139,22 +142,14 @@ class Page:
     async def index(self, request: Request) -> Response:
         """Return the page, or that of monitoring or validation, with the token that its requests must carry."""
         name = request.url.path.strip("/") or "index"
-        text = template(name)
-        filled = {
-            "csrf": request.scope["csrf"],
-            "max_bytes": self.limits.max_bytes,
-            "version": __version__,
-            "help": HELP,
-        }
-        for name, value in filled.items():
-            text = text.replace(f"{{{{ {name} }}}}", str(value))
-        return HTMLResponse(text)
+        shared = {"max_bytes": self.limits.max_bytes, "version": __version__, "help": HELP}
+        return HTMLResponse(page_html(name, csrf=request.scope["csrf"], **shared))
 
     async def static(self, request: Request) -> Response:
         """Return a script or style sheet by name; no other path is ever opened."""
         name = request.path_params["name"]
         if name not in STATIC:
-            return PlainTextResponse("There is no such file.", 404)
+            return PlainTextResponse(refusal("no-path"), 404)
         return Response((_STATIC / name).read_bytes(), headers={"content-type": STATIC[name]})
 
     async def choices(self, request: Request) -> Response:
@@ -166,52 +161,38 @@ class Page:
         async with self._form(request) as form:
             settings, third = _json(str(form.get("settings") or "{}")), str(form.get("third") or "")
             if third not in THIRD:
-                raise failure(f"third={third!r} is unknown; choose none, nfi, background or foreign.", 400)
+                raise failure("third", 400, third=third)
             known = self.cases.get(str(form.get("case") or ""))
             held = {} if known is None or known.start[0][0] != "load" else known.start[0][1][0]
             wanted = (*PAIR, third) if third in ("background", "foreign") else PAIR
             chosen = {which: await _file(form, which) or held.get(which) for which in wanted}
         if lacking := [which for which, file in chosen.items() if not file or "content" not in file]:
-            more = ", or none" if lacking[0] not in PAIR else ""
-            raise failure(f"Choose the {lacking[0]} table{more}.")
+            raise failure("choose-table" if lacking[0] in PAIR else "choose-third", table=lacking[0])
         if third == "nfi":
             chosen["background"] = {"name": third}
         return await self._read(Case([], self.limits, third), chosen, settings)
 
-    async def monitor(self, request: Request) -> Response:
-        """Take a normal and a new run of a process; return its charts, alarms and report. Nothing is kept."""
+    async def analyze(self, request: Request) -> Response:
+        """Take the tables and options of an analysis and start it; the page then polls the state."""
+        kind = request.url.path.rpartition("/")[2]
         async with self._form(request) as form:
             options = _json(str(form.get("options") or "{}"))
-            chosen = {which: await _file(form, which) for which in RUNS}
-        if lacking := [which for which, file in chosen.items() if file is None]:
-            raise failure(f"Choose the table of the {lacking[0]} run.")
-        case = Case([], self.limits)
-        try:
-            async with self.fits:
-                return JSONResponse(await case.ask("monitor", chosen, options, seconds=self.limits.fit_seconds))
-        finally:
-            case.close()
-
-    async def validate(self, request: Request) -> Response:
-        """Take a database and start validating the method on it; the page then polls the state."""
-        async with self._form(request) as form:
-            options = _json(str(form.get("options") or "{}"))
-            chosen = {which: file for which in ("table", "description") if (file := await _file(form, which))}
-        if "table" not in chosen:
-            raise failure("Choose the table of the database.")
-        case = Case([("load_database", (chosen, options))], self.limits, settings=options)
+            chosen = {which: file for which in ANALYSES[kind] if (file := await _file(form, which))}
+        if lacking := [table for which, table in ANALYSES[kind].items() if table and which not in chosen]:
+            raise failure("choose-table-of", table=lacking[0])
+        case = Case([], self.limits, settings=options)
         with case.closed_on_failure():
-            described = await self._ask(case, "describe_database")
+            described = await self._ask(case, "prepare", kind, chosen, options)
         name = self._keep(case)
-        self._begin(case, "validate", self.limits.validate_seconds)
+        self._begin(case, "analyze", self.limits.analysis_seconds)
         return JSONResponse(case.state() | {"case": name, "described": described}, 202)
 
-    async def validation(self, request: Request) -> Response:
-        """Return a validation: what it concludes, its figures and its report."""
+    async def analysis(self, request: Request) -> Response:
+        """Return what an analysis found: sections of its report, and its files."""
         case = self._case(request)
         if not case.judged or case.worker is None or case.worker.closed:
-            raise failure("There is no result; validate again.", 404)
-        return JSONResponse(await self._ask(case, "validation"))
+            raise failure("no-analysis", 404)
+        return JSONResponse(await self._ask(case, "analysis"))
 
     async def example(self, request: Request) -> Response:
         """Take the case of the demonstration."""
@@ -233,7 +214,7 @@ class Page:
         async with self._form(request) as form:
             file = await _file(form, "saved")
         if file is None:
-            raise failure("Choose a case that was saved as JSON.")
+            raise failure("choose-saved")
         case = Case([("open", (file,))], self.limits, judged=True)
         with case.closed_on_failure():
             await case.ask("show", "view", None)
@@ -254,9 +235,9 @@ class Page:
             async with asyncio.timeout(self.limits.read_seconds):
                 form = await parser.parse()
         except TimeoutError:
-            raise failure("The upload took too long and was stopped; try again with smaller tables.", 408) from None
+            raise failure("slow-upload", 408) from None
         except (MultiPartException, KeyError, ValueError):
-            raise failure("The upload could not be read; reload the page and choose the tables again.") from None
+            raise failure("upload") from None
         try:
             yield form
         finally:
@@ -265,7 +246,7 @@ class Page:
     def _case(self, request: Request) -> Case:
         name = request.path_params["case"]
         if name not in self.cases:
-            raise failure("These tables are no longer here; load them again.", 404)
+            raise failure("gone", 404)
         self.cases.move_to_end(name)  # the cases forgotten first are those that nobody looks at
         return self.cases[name]
 
@@ -299,7 +280,7 @@ class Page:
         except WorkError as error:
             case.problems = error.answer["problems"]
         except Exception:
-            case.problems = [{"message": "An unexpected error occurred; please report it, and try another method."}]
+            case.problems = [{"message": refusal("unexpected")}]
             raise  # shown in the terminal
 
     async def state(self, request: Request) -> Response:
@@ -329,7 +310,7 @@ class Page:
         """Return a view of the result at a sensitivity: the conclusions, the points of the figure, the evidence."""
         name = request.path_params["view"]
         if name not in VIEWS:
-            raise failure(f"There is no view {name!r}.", 404)
+            raise failure("no-view", 404, view=name)
         return JSONResponse(
             await self._show(request, name, *(request.query_params.get(key, "") for key in VIEWS[name]))
         )
@@ -338,7 +319,7 @@ class Page:
         """Return the result at a sensitivity as a file."""
         kind = request.path_params["kind"]
         if kind not in _CONTENT_TYPES:
-            raise failure(f"There is no file of the kind {kind!r}.", 404)
+            raise failure("no-file-kind", 404, kind=kind)
         file = await self._show(request, "save", kind)
         headers = {
             "content-type": _CONTENT_TYPES[kind],
@@ -351,16 +332,16 @@ class Page:
         """Return a view of a case at the sensitivity of the query."""
         case = self._case(request)
         if not case.judged:
-            raise failure("There is no result yet.", 404)
+            raise failure("no-result", 404)
         if case.worker is None or (case.worker.closed and case.start[0][0] != "open"):
             case.judged = False
-            raise failure("The worker was stopped, and the result is lost; judge the case again.", 404)
+            raise failure("lost", 404)
         sensitivity = None
         try:
             if "sensitivity" in request.query_params:
                 sensitivity = case.sensitivity = float(request.query_params["sensitivity"])
         except ValueError:
-            raise failure("The sensitivity must be a number such as 0.9.", 400) from None
+            raise failure("sensitivity", 400) from None
         return await self._ask(case, "show", view, sensitivity, *arguments)
 
     @asynccontextmanager
@@ -391,7 +372,7 @@ def _json(content: str | bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise failure(UNREADABLE, 400)
+        raise failure("unreadable", 400)
     return found
 
 
@@ -401,11 +382,9 @@ def make_app(token: str, port: int, limits: PageLimits | None = None) -> Guard:
     page = Page(limits)
     routes = [
         Route("/", page.index),
-        Route("/monitor", page.index),
-        Route("/validate", page.index),
+        *(Route(f"/{kind}", page.index) for kind in ANALYSES),
         Route("/static/{name}", page.static),
-        Route("/api/monitor", page.monitor, methods=["POST"]),
-        Route("/api/validate", page.validate, methods=["POST"]),
+        *(Route(f"/api/{kind}", page.analyze, methods=["POST"]) for kind in ANALYSES),
         Route("/api/choices", page.choices),
         Route("/api/tables", page.tables, methods=["POST"]),
         Route("/api/example", page.example, methods=["POST"]),
@@ -416,7 +395,7 @@ def make_app(token: str, port: int, limits: PageLimits | None = None) -> Guard:
         Route("/api/cases/{case}/cancel", page.cancel, methods=["POST"]),
         Route("/api/cases/{case}/preview", page.preview, methods=["POST"]),
         Route("/api/cases/{case}/file.{kind}", page.download),
-        Route("/api/cases/{case}/validation", page.validation),
+        Route("/api/cases/{case}/analysis", page.analysis),
         Route("/api/cases/{case}/{view}", page.view),
     ]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})

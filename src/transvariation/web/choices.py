@@ -1,8 +1,9 @@
 """What can be chosen on the page: every setting of a case, as the settings themselves describe it."""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
+
+from jinja2 import Environment, PackageLoader
 
 from transvariation.casework.settings import CASE_FIELDS, ROLES, CaseSettings, TableSettings
 from transvariation.report.vocabulary import page_vocabulary
@@ -13,9 +14,10 @@ _DEFAULTS = CaseSettings()
 _FIELDS = ("choice", "delimiter", "encoding", "flag", "mark", "number", "whole")  # kinds that one field can take
 
 
-def template(name: str) -> str:
-    """Return the HTML of a page."""
-    return (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
+def page_html(name: str, **values: object) -> str:
+    """Write the HTML of a page."""
+    pages = Environment(loader=PackageLoader("transvariation.web"), autoescape=True)
+    return pages.get_template(f"{name}.html").render(values)
 
 
 def _offered(name: str, given: Option) -> dict[str, object]:
@@ -57,5 +59,5 @@ def page_choices() -> dict[str, Any]:
         "comparing": comparing,
         "fields": CASE_FIELDS,
         "defaults": _DEFAULTS.to_dict(),
-        "vocabulary": page_vocabulary(template("index"), [*roles.values(), *texts]),
+        "vocabulary": page_vocabulary(page_html("index"), [*roles.values(), *texts]),
     }

@@ -10,6 +10,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from transvariation.report.wording.remedies import refusal
+
 COOKIE = "transvariation"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -63,7 +65,7 @@ class Guard:
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Any:
         host = headers.get("host", "")
         if host not in self.hosts:
-            return PlainTextResponse("This page answers only to the address that was printed when it started.", 421)
+            return PlainTextResponse(refusal("other-address"), 421)
         if self._has_secret_in_address(scope):
             response = RedirectResponse("/", 303)
             response.set_cookie(_cookie(host), self.token, httponly=True, samesite="strict", path="/")
@@ -71,19 +73,19 @@ class Guard:
         # Other programs on this computer share its cookies, whatever they look like: this reader never stumbles.
         given = cookie_parser(headers.get("cookie", "")).get(_cookie(host), "")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
-            return PlainTextResponse("Open the address that was printed when the page was started.", 403)
+            return PlainTextResponse(refusal("no-secret"), 403)
         if scope["method"] not in ("GET", "HEAD"):
             if headers.get("origin") != f"http://{host}":
-                return PlainTextResponse("This request came from another page.", 403)
+                return PlainTextResponse(refusal("other-page"), 403)
             if not hmac.compare_digest(headers.get("x-csrf-token", "").encode(), self.csrf.encode()):
-                return PlainTextResponse("This request did not come from the open page. Reload it.", 403)
+                return PlainTextResponse(refusal("old-page"), 403)
             length = headers.get("content-length", "0")
             if not length.isdigit() or int(length) > self.max_bytes:
                 return PlainTextResponse(self._too_large(), 413)
         return None
 
     def _too_large(self) -> str:
-        return f"The upload is larger than {self.max_bytes / 2**20:.3g} MB. Send fewer rows or columns."
+        return refusal("large-upload", limit=self.max_bytes / 2**20)
 
     def _has_secret_in_address(self, scope: Scope) -> bool:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]

@@ -12,25 +12,23 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Fields
-from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult, validate
+from transvariation.casework import CaseError, CaseResult, CaseSettings
 from transvariation.casework.audit import case_errors
 from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.progress import Progress, ProgressStep
 from transvariation.casework.reading import CaseTables, read_case
-from transvariation.casework.settings import TABLES_OF_CASE, ValidationSettings
+from transvariation.casework.settings import TABLES_OF_CASE, words_for
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
 from transvariation.report.vocabulary import said, speaking, speaking_of, spoken
 from transvariation.report.wording.cautions import caution_text
-from transvariation.report.wording.remedies import error_text, problem_text
+from transvariation.report.wording.remedies import error_text, problem_text, refusal
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.opening import HeldGrid, hold
 from transvariation.tables.options import options_of
-from transvariation.tables.settings import TableSettings
-from transvariation.web.monitoring import monitoring_view
+from transvariation.web.analyses import ANALYSES, Analysis
 from transvariation.web.preview import AXIS_NAME, problem_dict, segments, sheets, show_problems, show_table, some
-from transvariation.web.validation import chosen_settings, open_database, validation_view
 from transvariation.web.views import VIEWS, matrix
 
 # A browser shows all of this at once: less than the command line takes.
@@ -47,13 +45,12 @@ class Session:
         self.progress = progress
         self.sources: Fields = {}
         self.names: dict[str, str] = {}
-        self.held: dict[str, tuple[TableSettings, HeldGrid | None]] = {}  # cells, and how the file was opened
+        self.held: dict[str, tuple[object, HeldGrid | None]] = {}  # how the file was opened, and its cells
         self.tables: list[tuple[dict[str, object], CaseTables]] = []  # with the settings by which they were read
         self.judged: CaseResult | None = None
         self.source = 0  # the control source that is shown, of several
-        self.database: Database | None = None
-        self.chosen = ValidationSettings()
-        self.validated: ValidationResult | None = None
+        self.prepared: Analysis | None = None
+        self.analyzed: Fields = {}
         self.result: CaseResult | None = None
         self.saved = ""  # the file that the case was opened from
 
@@ -77,46 +74,26 @@ class Session:
             for which, name in EXAMPLE.items()
         }
 
-    def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> Fields:
-        """Chart a new run of a process against a normal run."""
-        return monitoring_view(files, options, LIMITS)
+    def prepare(self, kind: str, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> str:
+        """Take the files and options of an analysis; say what they are."""
+        described, self.prepared = ANALYSES[kind](files, options, LIMITS)
+        return described
 
-    def load_database(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> None:
-        """Take a database on which the method is validated."""
-        self.chosen = chosen_settings(options)
-        self.database = open_database(files, options.get("logged") is True)
+    def analyze(self, options: object) -> None:
+        """Do the analysis that was prepared."""
+        if self.prepared is None:
+            raise ValueError(refusal("no-analysis"))
+        self.analyzed = self.prepared(self.progress)
 
-    def describe_database(self) -> str:
-        """Return the numbers of a database in a sentence."""
-        found = self._database.describe()
-        counts = ", ".join(f"{found[key]:,} {key}" for key in ("sources", "fragments", "measurements"))
-        return f"{found['name']}: {counts}, {len(found['variables'])} variables."
-
-    def validate(self, options: object) -> None:
-        """Validate the method on the database, as chosen when it was loaded."""
-        self.validated = validate(self._database, settings=self.chosen, progress=self.progress)
-
-    def validation(self) -> Fields:
-        """Return what the page shows of the validation."""
-        if self.validated is None:
-            raise ValueError("There is no result yet.")
-        return validation_view(self.validated)
-
-    @property
-    def _database(self) -> Database:
-        if self.database is None:
-            raise ValueError("There is no database yet.")
-        return self.database
+    def analysis(self) -> Fields:
+        """Return what the page shows of the analysis."""
+        return self.analyzed
 
     def open(self, file: dict[str, str]) -> None:
         """Take a case that was saved as JSON."""
         self.saved = file["name"]
         with case_errors(self.saved, ValueError):
             self.judged = self.result = CaseResult.from_dict(json.loads(base64.b64decode(file["content"])))
-
-    def _as_saved(self) -> AbstractContextManager[None]:
-        """Say that a case from a file is none, if it is not what this program saves."""
-        return case_errors(self.saved) if self.saved else nullcontext()
 
     def check(self, content: Mapping[str, object]) -> None:
         """Refuse wrong settings."""
@@ -148,7 +125,9 @@ class Session:
             if not further:
                 raise
             tables = self._read(settings, further)
-            shown = {which: self._read_alone(which, settings) for which in further if which in self.names}
+            for alone in (which for which in further if which in self.names):
+                how = settings.of_table(alone)
+                shown[alone] = read_table(self._source(alone, settings), settings=how, missing="keep", limits=LIMITS)
             found = error.problems if isinstance(error, TableError) else []
             doubts = [problem_text(each, "page") for each in found] or [error_text(error, "page")]
         for which in TABLES_OF_CASE:
@@ -158,7 +137,7 @@ class Session:
         axis, equal = spectral_axis(tables.features), duplicate_cautions(tables.control_table, tables.recovered_table)
         with self._speaking(settings, tables):
             return {
-                "words": settings.words_for(axis is not None),
+                "words": words_for(settings, axis is not None),
                 "features": list(tables.features) if axis is None or len(axis) <= FEW_POSITIONS else [],
                 "axis": None if axis is None else [float(axis.min()), float(axis.max())],
                 "tables": {which: show_table(each, which, spectral=axis is not None) for which, each in shown.items()},
@@ -168,7 +147,7 @@ class Session:
     def _speaking(self, settings: CaseSettings, tables: CaseTables) -> AbstractContextManager[None]:
         """Speak in the vocabulary of the tables; their names and those of their columns stay."""
         columns = {*tables.control_table.roles, *tables.recovered_table.roles}
-        return speaking_of(settings.words_for(tables.axis is not None), {*self.names.values(), *columns})
+        return speaking_of(words_for(settings, tables.axis is not None), {*self.names.values(), *columns})
 
     def _read(self, settings: CaseSettings, left_out: Sequence[str] = ()) -> CaseTables:
         """Read the tables of the case, unless they were read with the same settings."""
@@ -184,19 +163,16 @@ class Session:
         self.tables = [*self.tables[:1], (how, tables)]  # all variables for the preview, and those that are judged
         return tables
 
-    def _read_alone(self, which: str, settings: CaseSettings) -> Table:
-        how = settings.of_table(which)
-        return read_table(self._source(which, settings), settings=how, missing="keep", limits=LIMITS)
-
     def _source(self, which: str, settings: CaseSettings) -> object:
         """Return the cells of a file, which is opened once, or the file; the name of a packaged table."""
         if which not in self.names:
             return self.sources[which]
         file = io.BytesIO(self.sources[which])
         file.name = self.names[which]
-        how = settings.of_table(which).opening()
-        if which not in self.held or self.held[which][0] != how:
-            self.held[which] = how, hold(file, LIMITS, how)
+        how = settings.of_table(which)
+        opened = how.sheet, how.header_row, how.decimal, how.delimiter, how.encoding  # the others are for the cells
+        if which not in self.held or self.held[which][0] != opened:
+            self.held[which] = opened, hold(file, LIMITS, how)
         return self.held[which][1] or file
 
     def preview(self, content: Mapping[str, object]) -> Fields:
@@ -205,7 +181,7 @@ class Session:
         (_, tables), *_ = self.tables
         axis = spectral_axis(tables.features)
         if axis is None:
-            raise ValueError("The names of the variables are not the positions of a spectrum.")
+            raise ValueError(refusal("no-spectrum"))
         inside = set(select_ranges(tables.features, chosen.ranges) if chosen.ranges else tables.features)
         wanted = inside.intersection(chosen.features or tables.features)
         kept = np.array([name in wanted for name in tables.features])
@@ -238,7 +214,7 @@ class Session:
     @property
     def _judged(self) -> CaseResult:
         if self.judged is None:
-            raise ValueError("There is no result yet.")
+            raise ValueError(refusal("no-result"))
         return self.judged
 
     def at(self, sensitivity: float | None) -> CaseResult:
@@ -253,7 +229,7 @@ class Session:
 
         Of several control sources, the one that was chosen by the last `view` is shown.
         """
-        with self._as_saved():
+        with case_errors(self.saved) if self.saved else nullcontext():
             result = self.at(sensitivity)
             with speaking(result):
                 if name == "save":
@@ -267,7 +243,7 @@ class Session:
             (chosen,) = arguments or ("",)
             numbers = list(map(str, range(len(result.cases))))
             if chosen and chosen not in numbers:
-                raise ValueError(f"There is no control source {chosen!r}; they are numbered from 0 to {numbers[-1]}.")
+                raise ValueError(refusal("no-source", source=chosen, last=numbers[-1]))
             self.source = int(chosen or 0)
             return VIEWS["view"](result.cases[self.source]) | matrix(result, self.source)
         return VIEWS[name](result.cases[self.source], *arguments)

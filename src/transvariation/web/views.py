@@ -9,7 +9,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from transvariation._typing import Fields
 from transvariation.casework import CaseResult, Conclusion
@@ -19,26 +18,15 @@ from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case import case_document, error_rates, limitations, method
 from transvariation.report.case_appendices import reason_frame
 from transvariation.report.case_figures import (
-    MIN_FRAGMENTS_PLOTTED,
-    draw_acceptance,
-    draw_distance_plot,
-    draw_extremes,
-    draw_foreign,
-    draw_fragments,
-    draw_importance,
-    draw_spectra,
-    draw_type_ii,
+    FIGURES,
+    figure_words,
+    figures_of,
     has_band,
     spectra_of,
     strongest_variables,
     with_unit,
 )
 from transvariation.report.case_text import (
-    ACCEPTANCE_WORDS,
-    DISTANCE_WORDS,
-    EXTREMES_WORDS,
-    FOREIGN_WORDS,
-    TYPE_II_WORDS,
     conclusion_frame,
     disagreement_lines,
     fact_lines,
@@ -46,12 +34,13 @@ from transvariation.report.case_text import (
     sentences,
     tables_of,
 )
-from transvariation.report.controls import joint_of, matrix_frame, matrix_section, own_warnings
+from transvariation.report.controls import joint_of, matrix_frame, matrix_section
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section, render
 from transvariation.report.vocabulary import words_of
 from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.numbers import format_p, in_words
+from transvariation.report.wording.remedies import refusal
 from transvariation.report.wording.statements import (
     ALONE,
     disagreement,
@@ -66,6 +55,7 @@ from transvariation.web.preview import AXIS_NAME, segments, some
 
 VARIABLES_NAMED = 4  # variables in which a fragment differs by itself, in the table of conclusions
 REASONS_LISTED = 40  # variables or regions in the evidence on a fragment
+OVERVIEWS = ("spectra", "importance", "fragments")  # of which the page draws figures of its own
 
 
 def view(result: CaseResult) -> Fields:
@@ -89,7 +79,7 @@ def view(result: CaseResult) -> Fields:
             asdict(each) for each in (error_rates(result, figures=False), method(result), limitations(result))
         ],
         "spectral": spectral,
-        "figures": _figures(result),
+        "figures": [kind for kind in figures_of(result) if kind not in OVERVIEWS],
         "features": [] if spectral else list(model.variables.used if many else inputs.features),
         "axes": list(strongest_variables(result)),
         "columns": _columns(result),
@@ -102,7 +92,7 @@ def matrix(result: CaseResult, source: int) -> Fields:
     """Describe what differs on the page if the control has several sources, of which one is shown."""
     return {
         "headline": headline(result),
-        "warnings": [*warning_texts(result), *own_warnings(result)],
+        "warnings": warning_texts(result),
         "matrix": {
             "source": source,
             "sources": list(joint_of(result).sources),
@@ -120,7 +110,7 @@ def _key(result: CaseResult) -> dict[str, str]:
 def points(result: CaseResult, x: str, y: str) -> Fields:
     """Return the means and the replicates of all fragments in two variables, with the names of the axes."""
     if not {x, y} <= set(result.inputs.features):
-        raise ValueError(f"There is no variable {x!r} or no variable {y!r}.")
+        raise ValueError(refusal("no-variable", x=x, y=y))
 
     def place(fragment: Measured | Conclusion) -> tuple[object, ...]:
         values = fragment.measurements[x], fragment.measurements[y]
@@ -137,7 +127,7 @@ def points(result: CaseResult, x: str, y: str) -> Fields:
 def evidence(result: CaseResult, key: str) -> Fields:
     """Return the evidence behind one conclusion, by its number; the strongest first."""
     if key not in map(str, range(len(result.conclusions))):
-        raise ValueError(f"There is no conclusion {key!r}; they are numbered from 0 to {len(result.conclusions) - 1}.")
+        raise ValueError(refusal("no-conclusion", key=key, last=len(result.conclusions) - 1))
     conclusion = result.conclusions[int(key)]
     found = _regions(conclusion, result) if has_band(result) else _reasons(conclusion, result)
     return {"statements": sentences(conclusion, result)} | found
@@ -167,10 +157,9 @@ def spectra(result: CaseResult) -> Fields:
 
 def figure(result: CaseResult, kind: str) -> dict[str, str]:
     """Draw a figure of the case as SVG, with a text that describes it."""
-    if kind not in _figures(result):
-        raise ValueError(f"There is no figure {kind!r}; there are {', '.join(_figures(result))}.")
-    draw, words = FIGURES[kind]
-    return {"svg": render(draw(result), "svg").decode(), "words": words}
+    if kind not in figures_of(result):
+        raise ValueError(refusal("no-figure", kind=kind, there=", ".join(figures_of(result))))
+    return {"svg": render(FIGURES[kind].draw(result), "svg").decode(), "words": figure_words(result, kind)}
 
 
 def save(result: CaseResult, kind: str) -> dict[str, str]:
@@ -274,38 +263,13 @@ def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> Fields:
     }
 
 
-FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
-    "acceptance": (draw_acceptance, ACCEPTANCE_WORDS),
-    "extremes": (draw_extremes, EXTREMES_WORDS),
-    "distances": (draw_distance_plot, DISTANCE_WORDS),
-    "foreign": (draw_foreign, FOREIGN_WORDS),
-    "type_ii": (draw_type_ii, TYPE_II_WORDS),
-}
-
-
-def _figures(result: CaseResult) -> list[str]:
-    """Name the figures that the page shows of a case, besides the fragments or spectra."""
-    several = len(result.conclusions) >= MIN_FRAGMENTS_PLOTTED
-    foreign = result.foreign is not None
-    wanted = {"distances": result.distances is not None, "acceptance": True, "extremes": several}
-    wanted |= {"foreign": foreign, "type_ii": foreign}
-    return [kind for kind, is_wanted in wanted.items() if is_wanted and result.model.conclusive]
-
-
 def _archive(result: CaseResult) -> bytes:
     """Write the figures of a case as SVG files in an archive; of several control sources those of the first."""
     result = result.cases[0] if result.cases else result
-    drawn = {name: FIGURES[name][0](result) for name in _figures(result)}
-    if has_band(result):
-        drawn |= {"spectra": draw_spectra(result)} | (
-            {"importance": draw_importance(result)} if result.excluded else {}
-        )
-    else:
-        drawn["fragments"] = draw_fragments(result)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, each in drawn.items():
-            archive.writestr(f"{name}.svg", render(each, "svg"))
+        for kind in figures_of(result):
+            archive.writestr(f"{kind}.svg", render(FIGURES[kind].draw(result), "svg"))
     return content.getvalue()
 
 

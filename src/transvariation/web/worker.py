@@ -12,13 +12,11 @@ from typing import Any, BinaryIO
 
 from transvariation._typing import Fields
 from transvariation.casework import CaseError, SettingsError
-from transvariation.report.wording.notices import step_text
-from transvariation.report.wording.remedies import error_text
+from transvariation.report.wording.cautions import step_text
+from transvariation.report.wording.remedies import error_text, refusal
 from transvariation.tables import TableError
 from transvariation.web.preview import problem_dict
 from transvariation.web.session import MAX_PROBLEMS, Session
-
-TOO_MUCH = "This needs more memory than is allowed here; use fewer rows or columns."
 
 
 def fork_workers(page: socket.socket) -> None:
@@ -68,12 +66,12 @@ def answer(session: Session, job: str, arguments: list[Any]) -> dict[str, object
     except TableError as error:
         return {"problems": [problem_dict(problem) for problem in error.problems[:MAX_PROBLEMS]]}
     except MemoryError:
-        return _problem(TOO_MUCH)
+        return _problem(refusal("too-large"))
     except CaseError as error:
         return _problem(error_text(error, "page"))
     except ImportError as error:
         # A shared library that finds no memory fails to load, and then the error names its path.
-        return _problem(TOO_MUCH if error.path else str(error))
+        return _problem(refusal("too-large") if error.path else str(error))
     except ValueError as error:
         return _problem(str(error))
 

@@ -17,9 +17,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from transvariation.report.wording.remedies import refusal
+
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")  # Windows starts every worker from scratch
 LONGEST_MESSAGE = 2**30  # bytes of a message
-STOPPED = "The worker stopped unexpectedly; try again with fewer rows."
 
 
 class WorkError(Exception):
@@ -31,9 +32,9 @@ class WorkError(Exception):
         self.status = status
 
 
-def failure(message: str, status: int = 422) -> WorkError:
-    """Make the error of a single reason."""
-    return WorkError({"message": message}, status=status)
+def failure(code: str, status: int = 422, **values: object) -> WorkError:
+    """Make the error of a request that is refused."""
+    return WorkError({"message": refusal(code, **values)}, status=status)
 
 
 def _command() -> tuple[list[str], dict[str, str]]:
@@ -111,7 +112,7 @@ class Worker:
                         progress(answer["step"], answer["share"])
         except TimeoutError:
             self.close()
-            raise failure("This took longer than is allowed here; use fewer rows, or the command line.") from None
+            raise failure("too-slow") from None
         except ConnectionError:
             answer = {}
         except BaseException:
@@ -119,7 +120,7 @@ class Worker:
             raise
         if not answer:
             self.close()
-            raise failure(STOPPED)
+            raise failure("stopped")
         if "problems" in answer:
             raise WorkError(*answer.pop("problems"), **answer)
         return answer["result"]

@@ -112,13 +112,13 @@ def _written(kind, tables):
     names = {}
     for which, table in tables.items():
         names[which] = f"{which}.{'xlsx' if kind == 'Excel' else 'csv'}"
-        is_labelled = table.columns[0] in ("source", "Xyz")
+        is_labeled = table.columns[0] in ("source", "Xyz")
         if kind == "Excel":
             with pd.ExcelWriter(names[which]) as writer:
                 pd.DataFrame({"x": [1.5]}).to_excel(writer, sheet_name="first", index=False)
                 table.to_excel(writer, sheet_name="second", index_label="id")
         else:
-            table.to_csv(names[which], index=not is_labelled, index_label=None if is_labelled else "id")
+            table.to_csv(names[which], index=not is_labeled, index_label=None if is_labeled else "id")
     return names
 
 

@@ -1,6 +1,6 @@
-"""Put cautions and the checks of a case in words."""
+"""Put in words what a computation reports: its steps, cautions, checks, findings in a database, differences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,21 @@ from transvariation.tables.problems import printable
 
 if TYPE_CHECKING:
     from transvariation.casework import CaseResult
+    from transvariation.casework.audit import Difference
     from transvariation.casework.checks import Check
+    from transvariation.casework.database import Finding
+    from transvariation.casework.progress import ProgressStep
 
 LOWEST_ADVISED = 0.9  # sensitivity: no one is advised to exclude more than a tenth of fragments of the same source
 UNITS = {"control": "control fragment", "background": "background source"}
 
 
 def warning_texts(result: "CaseResult") -> list[str]:
-    """List what to know before relying on the conclusions."""
-    return [caution_text(caution, result.settings) for caution in result.warnings]
+    """List what to know before relying on the conclusions; of several control sources, also what holds for some."""
+    texts = [caution_text(caution, result.settings) for caution in result.warnings]
+    own = zip(() if result.joint is None else result.joint.sources, map(warning_texts, result.cases), strict=True)
+    more = {f"{printable(source)}: {text}": None for source, found in own for text in found if text not in texts}
+    return [*texts, *more]
 
 
 def caution_text(caution: Caution, settings: CaseSettings) -> str:
@@ -39,13 +45,8 @@ def _shown(value: Any) -> Any:
         return ", ".join(f"{printable(name)} ({share:.0%})" for name, share in value.items())
     if isinstance(value, list | tuple):
         are_pairs = value and isinstance(value[0], list | tuple)
-        return _pairs(value) if are_pairs else listed(value)
+        return listed([" = ".join(pair) for pair in value], 5) if are_pairs else listed(value)
     return printable(value) if isinstance(value, str) else value
-
-
-def _pairs(pairs: Sequence[Sequence[str]]) -> str:
-    words = ", ".join(f"{printable(one)} = {printable(other)}" for one, other in pairs[:5])
-    return words + (f" and {len(pairs) - 5} more" if len(pairs) > 5 else "")
 
 
 def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
@@ -192,3 +193,53 @@ def _homogeneity(check: "Check", p: str) -> str:
         names = ", ".join(map(printable, apart[:6])) + (" and others" if len(apart) > 6 else "")
         text += f" The clearest division separates {names} from the rest."
     return text
+
+
+_STEPS = {
+    "reading": "reading the tables",
+    "background": "comparing with the background, fragment {fragment} of {of}",
+    "control": "comparing {recovered} recovered with {control} control fragments",
+    "checks": "checking the control",
+    "validation": "comparing sources that were left out",
+}
+_FINDINGS = {
+    "duplicates": "rows that repeat the measurements of another row exactly: {n}",
+    "replicates": "rows that share source, fragment and replicate with another row: {n}",
+    "outlying replicate": "measurements more than {far:g} robust standard deviations from the others: {variables}",
+    "outlying source": "sources more than {far:g} robust standard deviations from the others: {variables}",
+    "units": "the medians of the tables differ by more than a factor of {factor:g}: {variables}; check the units",
+    "drift": "values change with the order of measurement: {variables}",
+    "missing": "values are missing or below detection: {variables}",
+}
+
+
+def step_text(step: "ProgressStep") -> str:
+    """Name a step of a computation, after the case and the control source that it belongs to.
+
+    Examples
+    --------
+    >>> from transvariation.casework.progress import ProgressStep
+    >>> step_text(ProgressStep("control", {"recovered": 3, "control": 40}, within=("2026/117",)))
+    '2026/117: comparing 3 recovered with 40 control fragments'
+    """
+    return ": ".join([*step.within, _STEPS[step.code].format(**step.values)])
+
+
+def finding_text(finding: "Finding") -> str:
+    """State what a check of a database found, and some of the sources concerned."""
+    counts = {"missing": " ({:.1%})"}.get(finding.check, " {}")
+    by_variable = finding.values.get("by_variable", {})
+    variables = [name + (counts.format(by_variable[name]) if by_variable else "") for name in finding.variables]
+    text = _FINDINGS[finding.check].format(**finding.values, variables=", ".join(variables))
+    return f"{text} ({listed(finding.sources, 5)})" if finding.sources else text
+
+
+def difference_text(found: "Difference") -> str:
+    """State in what a saved and a recomputed value differ."""
+    place = found.place.removeprefix(".")
+    if found.saved is None or found.recomputed is None:
+        return f"{place}: only in what was {'recomputed' if found.saved is None else 'saved'}"
+    values = f"{found.saved} saved, {found.recomputed} recomputed"
+    if found.of == 1:
+        return f"{place}: {values}"
+    return f"{place}: {found.n} of {found.of} values differ; the first: {values}"

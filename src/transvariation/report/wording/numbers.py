@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from transvariation.tables.problems import printable
+from transvariation.tables.problems import printable, some_of
 
 MAX_NAMES_LISTED = 20  # names in a sentence
 SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
@@ -41,6 +41,21 @@ def p_equals(p: float) -> str:
     ('p = 0.047', 'p < 0.001')
     """
     return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"
+
+
+def format_share(share: float | None) -> str:
+    """Write a share as a percentage with at most two significant digits; a dash for None.
+
+    Examples
+    --------
+    >>> format_share(0.0976), format_share(0.123), format_share(1.0), format_share(0.0002)
+    ('9.8%', '12%', '100%', '< 0.1%')
+    """
+    if share is None:
+        return "–"
+    if 0 < share < 0.001:
+        return "< 0.1%"
+    return f"{100 * share:.2g}%" if share < 0.0995 else f"{100 * share:.0f}%"
 
 
 def in_words(log10_lr: float) -> str:
@@ -81,6 +96,4 @@ def plural(n: int, unit: str) -> str:
 
 def listed(names: Iterable[str], shown: int = MAX_NAMES_LISTED) -> str:
     """List names, at most `shown` of them."""
-    names = [printable(str(name)) for name in names]
-    more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+    return some_of([printable(str(name)) for name in names], shown)

@@ -59,11 +59,11 @@ METHOD_TEXTS = {
     "is the share of control fragments that are at least as far from their own nearest ones, multiplied over several "
     "scalings of the variables.",
     "tocc": "The transvariation probability (tp) of a fragment is the share of control fragments that lie farther from "
-    "the centre, in its direction and in every variable at once.",
+    "the center, in its direction and in every variable at once.",
     "pam": "The control fragments are grouped around typical ones. The transvariation probability (tp) of a fragment "
-    "is the share of the closest group that lies farther from its centre, in every variable at once.",
+    "is the share of the closest group that lies farther from its center, in every variable at once.",
     "mixture": "The control fragments are described by a mixture of normal distributions. The transvariation "
-    "probability (tp) of a fragment is the share of the mixture that lies farther from the centre, in its direction.",
+    "probability (tp) of a fragment is the share of the mixture that lies farther from the center, in its direction.",
     "ddsimca": "The control fragments are described by principal components, as many as Procrustes cross-validation "
     "supports. The score of a fragment is its full distance within and from the components (DD-SIMCA), with a limit "
     "that is calibrated by control fragments left out.",
@@ -115,6 +115,30 @@ COMPARED_METHODS = {
     "mahalanobis": "Mahalanobis distance within sources, calibrated by held-out sources",
     "astm": "4 s interval of ASTM E2927, standard deviations of the measurements",
     "lir": "lir's two-level model on fragment means, calibrated by held-out sources",
+}
+FIGURE_WORDS = {
+    "distances": "Acceptance plot of DD-SIMCA: distance within the components (score) and from them (orthogonal), "
+    "relative to the means of the control fragments. Fragments beyond the solid line are excluded and named; outliers "
+    "lie beyond the dotted line. The limits are calibrated by control fragments left out; those drawn are closer, "
+    "because the model was fitted to them.",
+    "acceptance": "Acceptance plot: p-values of the recovered fragments. Regular fragments, above the line, are not "
+    "excluded. Extreme fragments are excluded although at least one control fragment or background source is as "
+    "unusual. Outliers are more unusual than all of these.",
+    "extremes": "Extremes plot: how many recovered fragments have a p-value of at most each level, against the number "
+    "expected if all came from the control's source. Points above the band: more differ than chance explains.",
+    "foreign": "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the "
+    "others, that are not excluded, and the share of known foreign fragments that are excluded.",
+    "aliens": "Aliens plot of DD-SIMCA: how many known foreign fragments lie within each full distance, against the "
+    "number that a noncentral chi-square distribution expects. Fragments too far away for it are left out.",
+    "selectivity": "Selectivity of DD-SIMCA: the type II error that this distribution expects at each sensitivity of "
+    "the published limits.",
+    "type_ii": "Type II error of each foreign class or degree of adulteration: the share that is not excluded, with a "
+    "95% interval.",
+    "spectra": "Recovered fragments over the band of the control{after}. A spectrum of the control's own source stays "
+    "in the band at every position with a probability of {share}; regions outside it are shaded.",
+    "importance": "Which positions make fragments foreign: the share of the {n} excluded fragments that leave the band "
+    "of the control.",
+    "fragments": "Control and recovered fragments by {names}; dots are replicates.",
 }
 SYSTEMS = {"three_level": "three-level model combined with tp", "survey": "continuous ratio by a survey"}
 
@@ -197,28 +221,28 @@ def statement(conclusion: "Conclusion", result: "CaseResult") -> str:
             f"{result.model.sensitivity:g}. The fragment lies {where} between them ({p})."
         )
     if conclusion.basis == "background":
-        p += f", by {kind_of_background(result)}"
+        name, population = _background(result)
+        n = plural(result.model.bases["background"].n, "source")
+        p += f", by {n} of {name}{f' ({population})' if population else ''}"
     if conclusion.accepted:
         return f"Not excluded: the fragment cannot be distinguished from the control ({p})."
     return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
 
 
-def kind_of_background(result: "CaseResult") -> str:
-    """Name the sources of the background and their number."""
-    table, n = result.inputs.background or {}, result.model.bases["background"].n
-    population = f" ({printable(table['population'])})" if table.get("population") else ""
-    return f"{plural(n, 'source')} of {printable(PurePath(table['file']).name)}{population}"
-
-
 def another_source(result: "CaseResult") -> str:
     """Name the alternative: another source of the kind that the background represents."""
-    table, survey = result.inputs.background, result.model.survey
-    if table is None:
+    if result.inputs.background is None:
         return "another source"
-    calibrating = survey or result.model.bases["background"]
+    calibrating = result.model.survey or result.model.bases["background"]
     n = plural(getattr(calibrating, "n_compared", 0) or calibrating.n, "source")
-    population = f"{printable(table['population'])}, " if table.get("population") else ""
-    return f"another source of the kind in {printable(PurePath(table['file']).name)} ({population}{n})"
+    name, population = _background(result)
+    return f"another source of the kind in {name} ({f'{population}, ' if population else ''}{n})"
+
+
+def _background(result: "CaseResult") -> tuple[str, str]:
+    """Return the name and the population of the background."""
+    table = result.inputs.background or {}
+    return printable(PurePath(table["file"]).name), printable(table.get("population") or "")
 
 
 def disagreement(conclusion: "Conclusion") -> list[str]:
@@ -296,7 +320,10 @@ def method_words(settings: CaseSettings) -> str:
 
 def description(result: "CaseResult") -> str:
     """Describe in plain words what the conclusions rest on."""
-    return BY_BACKGROUND if result.model.basis == "background" else method_words(result.settings)
+    if result.model.basis == "background":
+        return BY_BACKGROUND
+    number = "" if result.distances is None else f" Number of components: {result.distances.n_components}."
+    return method_words(result.settings) + number
 
 
 def guarantee(result: "CaseResult") -> str:

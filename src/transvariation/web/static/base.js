@@ -39,7 +39,7 @@ export function field(setting, attributes) {
   if (offered) return fill(make("select", { ...shared, "data-usual": usual ?? "" }), usual === null ? { "": absent, ...offered } : offered);
   if (kind === "flag") return make("input", { ...shared, type: "checkbox" });
   const numbers = kind === "whole" ? { type: "number", step: 1, min: least } : kind === "number" ? { type: "number", step: "any", min: least } : { size: 10 };
-  return make("input", { ...shared, ...numbers, class: "field end", placeholder: usual ?? (absent || "recognised") });
+  return make("input", { ...shared, ...numbers, class: "field end", placeholder: usual ?? (absent || "recognized") });
 }
 
 export const valueOf = (node) => (node.type === "checkbox" ? node.checked : node.value === "" ? null : node.type === "number" ? Number(node.value) : node.value);
@@ -111,11 +111,15 @@ export async function ask(path, options = {}) {
   }
 }
 
+const duration = (seconds) => (seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`);
+
 // Ask for the state of a job until it is done, and show how far it is; end when it is no longer wanted.
 export async function polled(name, first, show, wanted = () => true) {
-  let answer = first;
+  let answer = first, last = { done: 0, end: 0 }; // the end is estimated at each step, and the time to it counts down
   while (answer.state === "running" && wanted()) {
-    show(answer.done, `${answer.step}, ${Math.round(answer.seconds)} s`);
+    if (answer.done !== last.done) last = { done: answer.done, end: answer.seconds / answer.done };
+    const left = last.done > 0.02 ? `, about ${duration(Math.max(last.end - answer.seconds, 1))} left` : "";
+    show(answer.done, `${answer.step}, ${duration(answer.seconds)}${left}`);
     await new Promise((resolve) => setTimeout(resolve, POLL));
     answer = await ask(`/api/cases/${name}`);
   }

@@ -7,7 +7,7 @@ const size = { width: 560, height: 440 };
 const frame = { left: 66, top: 14, right: 542, bottom: 380 }; // left depends on the labels
 const MOST = 3000; // marks of each kind; of more, a subset is drawn
 const FARTHEST = 1000; // times the range of the fragments
-const LABELLED = 12; // so few recovered fragments are named in the figure; of more, the chosen one
+const LABELED = 12; // so few recovered fragments are named in the figure; of more, the chosen one
 let view = null; // the ranges shown
 let full = null; // the ranges that contain every fragment
 let near = null; // the ranges around the control, shown first
@@ -64,7 +64,7 @@ export function drawPlane() {
   const outside = all.filter((p) => p.key !== undefined && !isInside(p)).length;
   $("key-outside").textContent = outside ? `${outside} recovered outside this view` : "";
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
-  const few = open.view.conclusions.length <= LABELLED;
+  const few = open.view.conclusions.length <= LABELED;
   const named = inside.filter((p) => p.key !== undefined && (few || p.key === open.chosen));
   $("plane").replaceChildren(...parts, ...labels(named.map((p) => ({ name: short(p.id, 12), x: px(p.x), y: py(p.y) }))));
 }

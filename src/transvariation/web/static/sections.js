@@ -9,7 +9,7 @@ export const show = (box, sections) => box.replaceChildren(...sections.flatMap((
 // A part of a section. A phone shows a row of strips as a block, each cell beside the name of its column.
 export function part({ kind, text, label, items, images, columns, rows, caption, marks }) {
   if (kind === "items") return make("ul", {}, ...items.map((item) => make("li", {}, item)));
-  if (kind === "labelled") return make("p", {}, make("strong", {}, `${label}. `), text);
+  if (kind === "labeled") return make("p", {}, make("strong", {}, `${label}. `), text);
   if (kind === "strong") return make("p", {}, make("strong", {}, text));
   if (kind === "figure") return make("figure", {}, ...images.map(({ alt, svg }) => make("img", { src: source(svg), alt })), make("figcaption", { class: "soft" }, caption));
   if (!columns) return make("p", {}, text);

@@ -17,7 +17,7 @@ const problemsOf = (table) => $(`${slot(table)}-problems`);
 let roles = {}; // of columns, by table, as the user set them
 let held = { case: null, files: {} }; // tables that the program has and the form has not: after a reload, or the example
 
-let recognised = "case"; // the vocabulary of the tables
+let recognized = "case"; // the vocabulary of the tables
 
 const SLOTS = ["control", "recovered", "third"];
 $("reading").tHead.rows[0].append(...choices.reading.map(({ label, title }) => make("th", { scope: "col", class: "text", title }, label)));
@@ -89,7 +89,7 @@ $("tables").addEventListener("submit", (event) => {
   read();
 });
 
-// How the tables are read, as the settings of a case; what is left empty is recognised.
+// How the tables are read, as the settings of a case; what is left empty is recognized.
 function settings() {
   const read = (table) => Object.fromEntries([{ name: "sheet" }, ...choices.reading].map(({ name }) => [name, valueOf(input(`${slot(table)}-${name}`))]));
   const own = (table) => ({ ...read(table), roles: roles[table] || {} });
@@ -198,8 +198,8 @@ function showFaults({ problems, files = {}, tables = {} }) {
 }
 
 function showUnderstood(answer, asked) {
-  recognised = answer.words;
-  speak(recognised);
+  recognized = answer.words;
+  speak(recognized);
   Object.assign(open, { view: null, chosen: null, reading: asked });
   const order = [...TABLES, ...THIRD].filter((table) => answer.tables[table]);
   $("previews").replaceChildren(...order.map((table) => understood(answer.tables[table], table, table in answer.files)));
@@ -218,7 +218,7 @@ $("comparing").append(...choices.comparing.map((each) => {
   const node = field(each, { id: each.name.replaceAll("_", "-") });
   return make("label", {}, ...(each.kind === "flag" ? [node, ` ${each.label}`] : [`${each.label} `, node]));
 }));
-$("words").addEventListener("change", () => speak($("words").value || recognised));
+$("words").addEventListener("change", () => speak($("words").value || recognized));
 const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
 $("reduce").addEventListener("change", reducing);
 const isDate = (name) => ["received", "examined"].includes(name);
@@ -268,7 +268,7 @@ function roleChoices(table, columns, labels) {
 }
 
 function roleChoice(table, column, role) {
-  const select = fill(make("select", { "aria-label": `role of ${column || "the column without a name"}` }), { "": "recognised", ...choices.roles });
+  const select = fill(make("select", { "aria-label": `role of ${column || "the column without a name"}` }), { "": "recognized", ...choices.roles });
   select.value = role;
   select.addEventListener("change", () => {
     roles[table] ||= {};
@@ -279,7 +279,7 @@ function roleChoice(table, column, role) {
   return make("label", {}, `${column || "(no name)"} `, select);
 }
 
-// Rows of a table. Cells with a problem or a note are marked by colour and by a sign.
+// Rows of a table. Cells with a problem or a note are marked by color and by a sign.
 function grid(table, label) {
   const faulty = table.faulty || [];
   const head = table.header.map((name, j) => make("th", { scope: "col", class: [j ? "" : "text", faulty.includes(j) ? "marked" : ""].join(" ") }, make("span", { class: "name" }, name)));

@@ -3,7 +3,7 @@
 import { $, ask, make, open, showProblems, waiting } from "./base.js";
 import { drawSpectra } from "./spectra.js";
 
-const CHOSEN = ["baseline", "scatter", "normalisation"]; // steps before the filter, in this order
+const CHOSEN = ["baseline", "scatter", "normalization"]; // steps before the filter, in this order
 const MANY = 40; // variables; more are chosen by words in their names
 const WAIT = 300; // milliseconds after the last change
 let features = []; // names of all variables

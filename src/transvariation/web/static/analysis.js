@@ -1,32 +1,36 @@
-// The page of validation: a database and designs in, error rates and criteria out, with a bar and a way to cancel.
+// The pages of monitoring and validation: tables and options in, sections of a report out, with a bar and a way to cancel.
 
 import { $, ask, polled, showProblems } from "./base.js";
 import { show } from "./sections.js";
 
 let running = null;
 
+const OPTIONS = {
+  checkbox: (field) => field.checked,
+  number: (field) => Number(field.value),
+  text: (field) => field.value.split(",").map((each) => Number(each) || each.trim()), // the server says what is wrong
+};
+
 $("chosen").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const form = new FormData($("chosen")), options = {}, list = (name) => form.get(name).split(",").map((each) => each.trim());
-  options.designs = list("designs");
-  options.sensitivities = list("sensitivities").map((each) => Number(each) || each); // the server says what is wrong
-  options.n_comparisons = Number(form.get("n_comparisons"));
-  for (const name of ["logged", "linear", "rates_only"]) options[name] = form.get(name) !== null;
-  const files = new FormData();
-  for (const name of ["table", "description"]) if (form.get(name).size) files.set(name, form.get(name));
-  files.set("options", JSON.stringify(options));
+  const options = {}, body = new FormData();
+  for (const field of $("chosen").elements) {
+    if (field.type in OPTIONS) options[field.name] = OPTIONS[field.type](field);
+    else if (field.type === "file" && field.files.length) body.set(field.name, field.files[0]);
+  }
+  body.set("options", JSON.stringify(options));
   $("result").hidden = true;
   showProblems($("problems"), []);
   busy(true);
-  const begun = await ask("/api/validate", { method: "POST", body: files });
+  const begun = await ask(`/api${location.pathname}`, { method: "POST", body });
   const answer = begun.problems ? begun : await finished(begun);
   busy(false);
   $("state").textContent = answer.state === "cancelled" ? "Cancelled." : "";
   if (answer.problems) return showProblems($("problems"), answer.problems);
   if (answer.state !== "done") return;
-  const shown = await ask(`/api/cases/${running}/validation`);
-  if (shown.problems) return showProblems($("problems"), shown.problems);
-  draw(shown);
+  const found = await ask(`/api/cases/${running}/analysis`);
+  if (found.problems) return showProblems($("problems"), found.problems);
+  draw(found);
 });
 
 $("cancel").addEventListener("click", () => running && ask(`/api/cases/${running}/cancel`, { method: "POST" }));
@@ -47,11 +51,12 @@ function busy(is) {
   $("step").textContent = "";
 }
 
-function draw(answer) {
-  show($("shown"), answer.sections);
+function draw(found) {
+  $("summary").textContent = found.summary;
+  show($("shown"), found.sections);
   for (const [name, type] of [["report", "text/html"], ["json", "application/json"]]) {
     URL.revokeObjectURL($(name).href);
-    $(name).href = URL.createObjectURL(new Blob([answer[name]], { type }));
+    $(name).href = URL.createObjectURL(new Blob([found[name]], { type }));
   }
   $("result").hidden = false;
   $("result-title").focus();
