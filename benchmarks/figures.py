@@ -9,7 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from benchmarks.table import RESULTS
-from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, SETTINGS, WARM
+from transvariation.report.figure_style import DARK, GRAY, GREEN, PHONE_WIDTH, SETTINGS, WARM
 
 IMAGES = Path(__file__).parent.parent / "docs" / "_static"
 
@@ -20,7 +20,7 @@ def growth() -> Path:
         rows = list(csv.DictReader(file))
     figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 5))
     styles = {"compiled": "-", "plain": "--", "np.sort": ":"}
-    colours = {"2": DARK, "3": WARM, "5": GREEN}
+    colors = {"2": DARK, "3": WARM, "5": GREEN}
     marks = {"2": "o", "3": "^", "5": "s"}
     for kernels, p in dict.fromkeys((row["kernels"], row["p"]) for row in rows):
         points = [row for row in rows if (row["kernels"], row["p"]) == (kernels, p)]
@@ -29,7 +29,7 @@ def growth() -> Path:
             [int(row["n"]) for row in points],
             [float(row["CPU s"]) for row in points],
             styles[kernels],
-            color=GREY if kernels == "np.sort" else colours[p],
+            color=GRAY if kernels == "np.sort" else colors[p],
             marker="x" if kernels == "np.sort" else marks[p],
             markersize=5,
             label=label,

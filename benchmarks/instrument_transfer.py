@@ -93,8 +93,8 @@ def one(seed: int) -> dict[str, tuple[float, float]]:
     threshold = recalibrated(plain, held_out_transfer(standard, *both))
     standard.fit(*both)
     moved = [standard.transform(X) for X in new_2]
-    found["second, standardised"] = rates(plain, plain.offset_, *moved)
-    found["second, standardised and recalibrated"] = rates(plain, threshold, *moved)
+    found["second, standardized"] = rates(plain, plain.offset_, *moved)
+    found["second, standardized and recalibrated"] = rates(plain, threshold, *moved)
     for k in (2, 4):
         removed = InstrumentOrthogonalization(k).fit(*both)
         classifier = fitted(removed.transform(known))

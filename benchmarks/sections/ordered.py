@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import DATA
+from benchmarks.sections.neighbor_coverage import DRAWS, Draw
 from benchmarks.table import Table
 from transvariation import CalibratedOCC, DriftAlarm, NeighborTOCC
 from transvariation.exceptions import OrderedScores
@@ -24,6 +25,7 @@ N_RUNS = 20
 N_LATER = 1_000
 FALSE_ALARM = 1e-4
 CALIBRATIONS = ("loo", "blocks")
+N_WARNED, WARNED_SIZES = 40, (50, 100, 300)
 
 
 def autoregression(rng: np.random.Generator, n: int, rho: float, p: int = 5) -> Floats:
@@ -49,7 +51,7 @@ def simulated(rho: float, n: int, calibration: str, runs: int) -> dict[str, Any]
         found.append(np.mean(classifier.p_values(later + [3, 0, 0, 0, 0]) <= LEVEL + 1e-9))
         alarms.append(alarm.update(classifier.score_samples(later)).alarm_)
     return {
-        "data": f"AR({rho:g})",
+        "data": f"autocorrelation {rho:g}",
         "n": n,
         "calibration": calibration,
         "false alarms": float(np.mean(rejected)),
@@ -85,6 +87,38 @@ def water() -> Iterator[dict[str, Any]]:
         }
 
 
+def of_process(rho: float) -> Draw:
+    return lambda rng, n, p: autoregression(rng, n, rho, p)
+
+
+def sorted_by_first(rng: np.random.Generator, n: int, p: int) -> Floats:
+    rows = rng.normal(size=(n, p)) + rng.normal(size=(n, 1))
+    return rows[np.argsort(rows[:, 0])]
+
+
+def class_by_class(rng: np.random.Generator, n: int, p: int) -> Floats:
+    return rng.normal(size=(n, p)) + 3 * (np.arange(n) * 3 // n)[:, None]
+
+
+def warned(runs: int) -> Iterator[dict[str, Any]]:
+    """Count the fits that warn of the order of the rows."""
+    kinds: dict[str, Draw] = {f"autocorrelation {rho:g}": of_process(rho) for rho in (0.95, 0.7, 0.5, 0.3)}
+    kinds |= {"sorted by a feature": sorted_by_first, "three classes, one after another": class_by_class}
+    kinds |= {f"exchangeable: {name}": draw for name, draw in DRAWS.items()}
+    for name, draw in kinds.items():
+        row: dict[str, Any] = {"rows": name}
+        for n in WARNED_SIZES:
+            rng, found = np.random.default_rng([n, 4]), []
+            for _ in range(runs):
+                rows = draw(rng, n, 5)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    NeighborTOCC().fit(rows)
+                found.append(any(each.category is OrderedScores for each in caught))
+            row[f"{n} rows"] = float(np.mean(found))
+        yield row
+
+
 def run(short: bool) -> Iterator[Table]:
     cells = [(0.7, 500), (0.95, 500), (0.7, 2_000), (0.95, 2_000)]
     rows = [
@@ -95,6 +129,12 @@ def run(short: bool) -> Iterator[Table]:
     if not short and (DATA / "water_treatment").is_dir():
         rows += water()
     yield table(rows)
+    yield warnings_table(2 if short else N_WARNED)
+
+
+def warnings_table(runs: int) -> Table:
+    note = f"Share of {runs} fits to rows of five features that warn of their order (`OrderedScores`)."
+    return Table("ordered_warning", "How often fit warns of the order of the rows", list(warned(runs)), note)
 
 
 def table(rows: list[dict[str, Any]]) -> Table:

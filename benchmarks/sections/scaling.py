@@ -99,6 +99,27 @@ def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]
     }
 
 
+def samples(short: bool) -> Iterator[dict[str, Any]]:
+    """Compare counting among all rows with counting among a random sample of them."""
+    n = 100_000 if short else 10_000_000
+    X, Z = np.random.default_rng(0).normal(size=(n, 2)), np.random.default_rng(1).normal(size=(n // 10, 2))
+    everything: dict[str, np.ndarray] = {}
+    for size in (n, n // 10, n // 100):
+        classifier = dask.TOCC(sample_size=size, sensitivity=0.9)
+        fit = cpu_seconds(lambda classifier=classifier: classifier.fit(X), 1)
+        found = {"tp": classifier.score_samples(Z), "label": classifier.predict(Z)}
+        everything = everything or found
+        yield {
+            "rows counted": size,
+            "of": n,
+            "fit CPU s": fit,
+            "mean difference of tp": float(np.abs(found["tp"] - everything["tp"]).mean()),
+            "decisions that differ": float((found["label"] != everything["label"]).mean()),
+            "new rows accepted": float((found["label"] == 1).mean()),
+        }
+
+
 def run(short: bool) -> Iterator[Table]:
     yield Table("scaling_peers", "The same data, two variables, one process", list(peers(short)))
+    yield Table("scaling_sample", "What counting among a sample costs", list(samples(short)))
     yield Table("scaling_size", "Fit and score n rows of two features in a separate process", list(sizes(short)))
