@@ -9,6 +9,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads slow the small examples down; NumPy reads this on import
 
 import api_reference
 import benchmarks_page
@@ -24,9 +25,9 @@ from sphinx.application import Sphinx
 from sphinx.util.inspect import stringify_signature
 
 import transvariation.cli
+from transvariation.cli.options import GROUPS, GroupedCommand, group_of
 
 matplotlib.use("agg")
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads slow the small examples down
 
 project = "transvariation"
 author = "The transvariation developers"
@@ -51,11 +52,26 @@ extensions = [
 if os.environ.get("READTHEDOCS"):
     extensions.append("sphinx.ext.intersphinx")
     intersphinx_mapping = {
+        "matplotlib": ("https://matplotlib.org/stable/", None),
         "numpy": ("https://numpy.org/doc/stable/", None),
         "pandas": ("https://pandas.pydata.org/docs/", None),
         "python": ("https://docs.python.org/3/", None),
-        "scipy": ("https://docs.scipy.org/doc/scipy/", None),
         "sklearn": ("https://scikit-learn.org/stable/", None),
+    }
+    numpydoc_xref_param_type = True
+    numpydoc_xref_ignore = "all"  # but these words, and those of numpydoc such as float
+    numpydoc_xref_aliases = {
+        "Axes": "matplotlib.axes.Axes",
+        "Figure": "matplotlib.figure.Figure",
+        "SubFigure": "matplotlib.figure.SubFigure",
+        "DataFrame": "pandas.DataFrame",
+        "Series": "pandas.Series",
+        "Generator": "numpy.random.Generator",
+        "RandomState": "numpy.random.RandomState",
+        "ndarray": "numpy.ndarray",
+        "Path": "pathlib.Path",
+        "array-like": ":term:`sklearn:array-like`",
+        "splitter": ":term:`sklearn:CV splitter`",
     }
 html_math_renderer = "drawn"
 templates_path = ["_templates"]
@@ -76,7 +92,6 @@ autodoc_typehints = "none"  # numpydoc's Parameters describe them
 toc_object_entries_show_parents = "hide"  # "fit" rather than "NeighborTOCC.fit" in the margin
 autodoc_default_options = {"member-order": "bysource"}
 numpydoc_show_class_members = False  # the class template lists them
-numpydoc_xref_param_type = False
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
@@ -157,7 +172,7 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
 def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
     """Drop the empty last line of code blocks; doctest needs it in the source, the reader does not."""
     for block in doctree.findall(nodes.literal_block):
-        block.rawsource = block.astext().rstrip("\n")  # Sphinx colours a block whose source is its text
+        block.rawsource = block.astext().rstrip("\n")  # Sphinx colors a block whose source is its text
         block[:] = [nodes.Text(block.rawsource)]
 
 
@@ -187,10 +202,29 @@ def show_options_as_help_does(command: click.Command) -> None:
     for option in command.params:
         if isinstance(option, click.Option) and not option.is_flag:
             option.metavar = option.make_metavar(click.Context(command))
+            option.type = click.STRING  # choices are in the metavariable
             if option.show_default is None and isinstance(option.default, int | float | str) and option.default != "":
                 option.help = f"{option.help} [default: {option.default}]"
     for inner in getattr(command, "commands", {}).values():
         show_options_as_help_does(inner)
+
+
+def group_options(app: Sphinx, context: click.Context, lines: list[str]) -> None:
+    """List the options of a command under the headings of `--help`."""
+    if not isinstance(context.command, GroupedCommand):
+        return
+    blocks: dict[str, list[str]] = {}
+    shown = [each for each in context.command.params if isinstance(each, click.Option) and not each.hidden]
+    for option, block in zip(shown, "\n".join(lines).split(".. option::")[1:], strict=True):
+        blocks.setdefault(group_of(option), []).append(f".. option::{block}")
+    lines[:] = []
+    for group in sorted(blocks, key=GROUPS.index):
+        lines += [f"**{group.capitalize()}**", "", *"\n".join(blocks[group]).split("\n"), ""]
+
+
+def leave_out_arguments(app: Sphinx, context: click.Context, lines: list[str]) -> None:
+    """Leave out the list of arguments: the usage and the description of a command name them."""
+    lines.clear()
 
 
 def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
@@ -211,6 +245,8 @@ def setup(app: Sphinx) -> None:
     show_options_as_help_does(transvariation.cli.main)
     app.connect("builder-inited", gallery.crop_thumbnails, priority=900)  # after the gallery was built
     app.connect("autodoc-process-signature", tidy_defaults)
+    app.connect("sphinx-click-process-options", group_options)
+    app.connect("sphinx-click-process-arguments", leave_out_arguments)
     app.connect("doctree-read", strip_last_line)
     app.connect("doctree-read", mark_options)
     app.connect("doctree-read", show_addresses_as_code)

@@ -61,7 +61,6 @@ MODULES = {
     "transvariation.exceptions": ("Warnings", "What classifiers warn of."),
     "transvariation.studies.simulation": ("Studies", "Recompute a data set of the simulation study."),
     "transvariation.report.case": ("Reports", "Write the report of a case."),
-    "transvariation.report.acceptance_figures": ("Figures", "Distances, extremes, error rates and spectra."),
 }
 
 

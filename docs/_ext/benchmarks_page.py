@@ -30,19 +30,25 @@ DOWNLOADS = {
         "quality_sets": "AUC on ADBench data sets, one by one",
         "quality_variants": "Variants of NeighborTOCC",
         "quality_tables": "AUC and average precision on tables of OddBench and OvRBench",
-        "quality_tables_margin": "How far NeighborTOCC is above nearest neighbors on these tables",
+        "quality_tables_margin": "How far NeighborTOCC is above nearest neighbors on these tables, and without pairs",
         "coverage_summary": "Nominal and actual sensitivity, all data sets",
         "coverage": "Nominal and actual sensitivity, data set by data set",
         "neighbor_coverage": "False rejections of NeighborTOCC, all sizes",
         "neighbor_coverage_worst": "False rejections of NeighborTOCC, the largest",
         "neighbor_tail": "NeighborTOCC with few samples: ranks and an exponential tail",
+        "robustness_wide": "NeighborTOCC with many features",
+        "robustness_categories": "NeighborTOCC with categories, and one-hot indicators of them",
+        "robustness_bad_samples": "NeighborTOCC with bad samples among the known",
+        "robustness_missing": "NeighborTOCC with missing values",
         "certificate": "How often the certificate of NeighborTOCC holds",
         "certificate_summary": "How often the certificate of NeighborTOCC holds, summary",
+        "certificate_peers": "Thresholds that guarantee a sensitivity, beside nonconform's and MAPIE's",
         "shift": "Another population or instrument",
         "discoveries": "False discoveries and the number of anomalies",
         "exchangeability": "Tests of exchangeability, beside MAPIE's",
         "drift": "Detection of a change, beside MAPIE's",
         "ordered": "Samples in the order of time",
+        "ordered_warning": "How often fit warns of the order of the rows",
         "power": "What calibrated classifiers reject",
         "power_glass": "What calibrated classifiers reject: glass",
         "power_scenarios": "What calibrated classifiers reject: simulated scenarios",
@@ -78,6 +84,7 @@ DOWNLOADS = {
         "baselines_growth": "Baselines by number of samples",
         "workers": "One worker and two",
         "reading": "Reading a table",
+        "scaling_sample": "What counting among a sample costs",
         "scaling_size": "Rows in blocks: by number of rows",
         "scaling_processes": "Dask: one process and two",
         "scaling_peers": "Large tables: other libraries",
@@ -109,9 +116,11 @@ def read(name: str) -> list[dict[str, str]]:
 def shown(name: str) -> list[list[str]]:
     """Lay out a kept table for a page: three decimals, digits in groups, short intervals, no columns for authors."""
     rows = [{key: cell for key, cell in row.items() if key not in INTERNAL} for row in read(name)]
+    if not rows:
+        return []
     rows = [{key: INTERVAL.sub(r"(\1 to \2)", cell) for key, cell in row.items()} for row in rows]
-    cells = [[_short(name, cell) for name, cell in row.items()] for row in rows]
-    return [[HEADINGS.get(name, name) for name in rows[0]], *cells] if rows else []
+    columns = {name: _align([_short(name, row[name]) for row in rows]) for name in rows[0]}
+    return [[HEADINGS.get(name, name) for name in columns], *map(list, zip(*columns.values(), strict=True))]
 
 
 def _short(name: str, cell: str) -> str:
@@ -119,6 +128,15 @@ def _short(name: str, cell: str) -> str:
     if re.fullmatch(r"-?0\.\d{4,}", cell) and not TINY.search(name):
         return f"{float(cell):.3f}"
     return f"{int(cell):,}" if cell.isdigit() else cell
+
+
+def _align(column: list[str]) -> list[str]:
+    """Give the shares of a column the same number of decimals."""
+    shares = [cell for cell in column if re.fullmatch(r"[01](\.\d{1,3})?", cell) and float(cell) <= 1]
+    decimals = max((len(cell.partition(".")[2]) for cell in shares), default=0)
+    if len(shares) < sum(map(bool, column)):  # something else
+        return column
+    return [f"{float(cell):.{decimals}f}" if cell else cell for cell in column]
 
 
 def say(name: str, **numbers: object) -> str:

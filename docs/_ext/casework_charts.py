@@ -7,7 +7,7 @@ import chart_style
 import matplotlib.pyplot as plt
 from benchmarks_page import casework_shares, read, say
 
-from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, SETTINGS, SKY, THRESHOLD, WARM
+from transvariation.report.figure_style import DARK, GRAY, GREEN, PHONE_WIDTH, SETTINGS, SKY, THRESHOLD, WARM
 
 SCORES = ("tp", "Mahalanobis")
 MARKS = {"5": ("o", WARM), "10": ("D", GREEN), "18": ("^", SKY)}  # by number of elements
@@ -20,11 +20,11 @@ def simulation(folder: Path) -> str:
     with plt.rc_context(SETTINGS):
         figure, panels = plt.subplots(1, 2, figsize=(PHONE_WIDTH, 3.4), sharey=True)
         for axes, level in zip(panels, levels, strict=True):
-            for elements, (mark, colour) in MARKS.items():
+            for elements, (mark, color) in MARKS.items():
                 some = [row for row in rows if row["elements"] == elements]
                 x, y = ([float(row[f"{score}: false inclusion, {level}"]) for row in some] for score in SCORES[::-1])
-                axes.loglog(x, y, mark, color=colour, ms=5, label=f"{elements} elements")
-            axes.axline((0.01, 0.01), (0.5, 0.5), color=GREY, lw=1)
+                axes.loglog(x, y, mark, color=color, ms=5, label=f"{elements} elements")
+            axes.axline((0.01, 0.01), (0.5, 0.5), color=GRAY, lw=1)
             axes.set(title=f"{float(level):.0%} false exclusions", xlabel="Mahalanobis")
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_formatter("{x:g}")
@@ -64,9 +64,9 @@ def basis(folder: Path) -> str:
         for axes, elements in zip(panels, ("5", "18"), strict=True):
             some = [row for row in rows if row["elements"] == elements]
             known = [int(row["known"]) for row in some]
-            for how, style, colour in (("control", "o-", DARK), ("background", "s--", WARM)):
+            for how, style, color in (("control", "o-", DARK), ("background", "s--", WARM)):
                 values = [float(row[f"{how}: false inclusion"]) for row in some]
-                axes.plot(known, values, style, color=colour, label=f"by the {how}")
+                axes.plot(known, values, style, color=color, label=f"by the {how}")
             axes.set(title=f"{elements} elements", xlabel="control fragments", ylim=(0, None))
             axes.set_xticks(known)
         panels[0].set(ylabel="share of other panes\nnot excluded")
@@ -93,9 +93,9 @@ def transfer(folder: Path) -> str:
         figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.45 * len(shown) + 1.6))
         axes.axvline(0.1, label="nominal, 0.10", **THRESHOLD)
         series = (("training data", training, "s", WARM), ("other validation data", validation, "o", DARK))
-        for name, group, mark, colour in series:
+        for name, group, mark, color in series:
             values = [float(group[compared]["false exclusion at .10"]) for compared in shown]
-            axes.plot(values, range(len(shown)), mark, ms=8, color=colour, label=f"background: {name}")
+            axes.plot(values, range(len(shown)), mark, ms=8, color=color, label=f"background: {name}")
         axes.set_yticks(range(len(shown)), [compared.replace(" against ", "\nagainst ") for compared in shown])
         axes.set(xlabel="false exclusions", xlim=(0, None), ylim=(len(shown) - 0.5, -0.5))
         axes.tick_params(axis="y", length=0)

@@ -1,11 +1,11 @@
-"""The charts that the build draws, in the style of all figures: methods of this package are dark blue, others grey."""
+"""The charts that the build draws, in the style of all figures: methods of this package are dark blue, others gray."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, RED, SETTINGS, SKY, THRESHOLD, WARM
+from transvariation.report.figure_style import DARK, GRAY, GREEN, PHONE_WIDTH, RED, SETTINGS, SKY, THRESHOLD, WARM
 
 
 def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: str, ours: str, digits: int = 3) -> None:
@@ -15,7 +15,7 @@ def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: st
         places = range(len(names))[::-1]
         axes.hlines(places, min(values), values, color="#e6e9ed", lw=1.2)
         for place, name, value in zip(places, names, values, strict=True):
-            axes.plot(value, place, "o", ms=8, color=DARK if ours in name else GREY)
+            axes.plot(value, place, "o", ms=8, color=DARK if ours in name else GRAY)
             axes.annotate(f"{value:.{digits}f}", (value, place), (8, -3), textcoords="offset points", fontsize=10)
         axes.set_yticks(list(places), names)
         axes.set(xlabel=label)
@@ -30,12 +30,12 @@ def ranges(path: Path, rows: Sequence[tuple[str, float, float, float]], *, label
         figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.32 * len(rows) + 0.8))
         axes.axvline(nominal, label=f"nominal, {nominal:g}", **THRESHOLD)
         for place, (name, mean, low, high) in zip(range(len(rows))[::-1], rows, strict=True):
-            colour = GREY if "resubstitution" in name else DARK
-            axes.plot([low, high], [place, place], color=colour, lw=1.6, solid_capstyle="round")
-            axes.plot(mean, place, "o", color=colour, ms=6)
+            color = GRAY if "resubstitution" in name else DARK
+            axes.plot([low, high], [place, place], color=color, lw=1.6, solid_capstyle="round")
+            axes.plot(mean, place, "o", color=color, ms=6)
         axes.set_yticks(list(range(len(rows))[::-1]), [row[0] for row in rows])
         axes.tick_params(axis="y", length=0)
-        axes.set_xlabel(label, loc="right")  # beside long names a centred label would be cut off
+        axes.set_xlabel(label, loc="right")  # beside long names a centered label would be cut off
         axes.legend(loc="lower left")
         save(figure, path)
 
@@ -46,10 +46,10 @@ def groups(path: Path, found: Mapping[str, Mapping[str, float]], *, label: str, 
     smallest = min(value for values in found.values() for value in values.values() if value > 0)
     with plt.rc_context(SETTINGS):
         figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.45 * len(cases) + 2))
-        colours = iter((WARM, GREEN, SKY, GREY, RED))
+        colors = iter((WARM, GREEN, SKY, GRAY, RED))
         for (name, values), mark in zip(found.items(), "oD^sPv"[: len(found)], strict=True):
             x, y = [max(value, smallest) for value in values.values()], [cases.index(case) for case in values]
-            look = {"color": DARK, "zorder": 3} if ours in name else {"color": next(colours)}
+            look = {"color": DARK, "zorder": 3} if ours in name else {"color": next(colors)}
             axes.scatter(x, y, s=55, marker=mark, label=name, **look)
         axes.set_yticks(range(len(cases)), cases)
         axes.tick_params(axis="y", length=0)

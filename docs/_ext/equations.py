@@ -20,7 +20,7 @@ ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:split|equation|gather|align|multl
 
 
 def draw(latex: str, *, display: bool) -> str:
-    """Draw one formula in the colour of the text around it, sized in em so that it grows with the page."""
+    """Draw one formula in the color of the text around it, sized in em so that it grows with the page."""
     formula = ziamath.Latex(latex, size=SIZE, inline=not display, color="currentColor")
     svg = formula.svgxml()
     width, height = float(svg.attrib.pop("width")), float(svg.attrib.pop("height"))

@@ -66,7 +66,7 @@ def crop_thumbnails(app: Sphinx) -> None:
 
 
 def _widest_gap(figure: Image.Image, first: int, last: int) -> int:
-    """Find where the longest run of rows begins that are white but for a colour bar on the right."""
+    """Find where the longest run of rows begins that are white but for a color bar on the right."""
     white = (np.asarray(figure)[first:last, : figure.width * 3 // 4] == 255).all(axis=(1, 2))
     runs = [(len(list(rows)), is_white) for is_white, rows in groupby(white)]
     starts = np.cumsum([0, *(length for length, _ in runs)])

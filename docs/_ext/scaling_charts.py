@@ -1,4 +1,4 @@
-"""Draw the charts of the page on scaling from the numbers in benchmarks/results."""
+"""Draw the charts and write the tables of the page on scaling from the numbers in benchmarks/results."""
 
 import csv
 from pathlib import Path
@@ -56,9 +56,39 @@ def peer(name: str) -> str:
     return name.replace("scikit-learn ", "").replace(", ", ",\n").replace("ParallelPostFit(", "ParallelPostFit\n(")
 
 
+def sample_table() -> str:
+    """Compare counting among all rows with counting among a sample of them, as a table."""
+    lines = [
+        "| rows counted | CPU seconds to fit | mean difference of tp | decisions that differ | new rows accepted |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for row in rows("sample"):
+        n, fit, accepted = int(row["rows counted"]), float(row["fit CPU s"]), float(row["new rows accepted"])
+        difference, decisions = float(row["mean difference of tp"]), float(row["decisions that differ"])
+        if n == int(row["of"]):
+            lines.append(f"| all {n:,} | {fit:.1f} | | | {accepted:.3f} |")
+        else:
+            lines.append(f"| {n:,} | {fit:.1f} | {difference:.3f} | {decisions:.2%} | {accepted:.3f} |")
+    return "\n".join(lines)
+
+
+def workers_table() -> str:
+    """Compare two Dask workers with one, as a table."""
+    lines = [
+        "| classifier | rows scored | workers | seconds | times as fast | CPU seconds of the workers |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows("processes"):
+        cells = (f"{float(row[name]):.3g}" for name in ("wall s", "speed-up", "CPU s of the workers"))
+        lines.append(f"| {row['classifier']} | {int(row['n']):,} | {row['processes']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def write(folder: Path) -> None:
-    """Draw the charts."""
+    """Draw the charts and write the tables."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scaling_workers.md").write_text(workers_table(), encoding="utf-8")
+    (folder / "scaling_sample.md").write_text(sample_table(), encoding="utf-8")
     charts = {"size": size_chart, "peers": peers_chart}
     for name, draw in charts.items():
         with plt.rc_context(SETTINGS):

@@ -15,7 +15,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from transvariation import CalibratedOCC, NeighborTOCC, make_scenario
-from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
+from transvariation.report.figure_style import DARK, GRAY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
 
 STATIC = Path(__file__).parents[1] / "_static"
 REPEATS = 20
@@ -30,10 +30,10 @@ DETECTORS: dict[str, BaseEstimator] = {
 
 
 def rows() -> list[tuple[str, BaseEstimator, str]]:
-    """List label, detector and colour: each detector as it is and calibrated, and NeighborTOCC."""
+    """List label, detector and color: each detector as it is and calibrated, and NeighborTOCC."""
     listed: list[tuple[str, BaseEstimator, str]] = []
     for name, detector in DETECTORS.items():
-        listed.append((name, detector, GREY))
+        listed.append((name, detector, GRAY))
         listed.append(("in CalibratedOCC", CalibratedOCC(clone(detector), sensitivity=1 - LEVEL), DARK))
     return [*listed, ("NeighborTOCC", NeighborTOCC(sensitivity=1 - LEVEL), DARK)]
 
@@ -53,10 +53,10 @@ def draw() -> plt.Figure:
     figure, ax = plt.subplots(figsize=(PHONE_WIDTH, 4.6))
     listed = rows()
     places = [len(listed) - 1 - i - 0.5 * (i // 2) for i in range(len(listed))]
-    for place, (_, detector, colour) in zip(places, listed, strict=True):
+    for place, (_, detector, color) in zip(places, listed, strict=True):
         values = false_alarms(detector)
-        ax.plot(values, np.full(len(values), place), "o", ms=6, color=colour, alpha=0.35, mew=0)
-        ax.plot([np.mean(values)], [place], "|", color=colour, ms=16, mew=3)
+        ax.plot(values, np.full(len(values), place), "o", ms=6, color=color, alpha=0.35, mew=0)
+        ax.plot([np.mean(values)], [place], "|", color=color, ms=16, mew=3)
     ax.axvline(LEVEL, **THRESHOLD)
     ax.annotate("set to 10%", (LEVEL, max(places) + 0.7), ha="center", color=RED, annotation_clip=False)
     ax.set_yticks(places, [name for name, *_ in listed])

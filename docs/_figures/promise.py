@@ -12,9 +12,9 @@ from scipy.signal import lfilter
 
 from transvariation import NeighborTOCC, density_ratio, load_glass
 from transvariation.displays import CalibrationDisplay, DriftDisplay, ExchangeabilityDisplay, PValueDisplay
-from transvariation.displays.axes import given_or_new, legend, styled
+from transvariation.displays.axes import Display, legend
 from transvariation.exceptions import OrderedScores
-from transvariation.report.figure_style import DARK, GREY, THRESHOLD
+from transvariation.report.figure_style import DARK, GRAY, THRESHOLD
 
 STATIC = Path(__file__).parents[1] / "_static"
 
@@ -24,25 +24,24 @@ def series(rng: np.random.Generator, n: int) -> Any:
     return lfilter([1], [1, -0.9], rng.normal(size=(n, 3)), axis=0)
 
 
-@styled
-def shift() -> Any:
-    """Draw the share of new targets rejected as their mean moves, with and without weights."""
-    rng, shifts = np.random.default_rng(0), np.linspace(0, 2, 9)
-    known = rng.normal(size=(600, 2))
-    classifier, rates = NeighborTOCC().fit(known), []
-    for each in shifts:
-        new = rng.normal([each, 0], 1, size=(1_000, 2))
-        ratio = density_ratio(known, new)
-        rates.append([np.mean(classifier.p_values(new, weights=w) <= 0.1) for w in (None, ratio)])
-    ax = given_or_new(None)
-    for values, colour, marker, label in zip(
-        np.transpose(rates), (GREY, DARK), "so", ("as calibrated", "estimated weights"), strict=True
-    ):
-        ax.plot(shifts, values, color=colour, marker=marker, label=label)
-    ax.axhline(0.1, label="nominal", **THRESHOLD)
-    ax.set(xlabel="shift of the mean (standard deviations)", ylabel="new targets rejected", ylim=(0, None))
-    legend(ax)
-    return ax.figure
+class ShiftDisplay(Display):
+    """The share of new targets rejected as their mean moves, with and without weights."""
+
+    def _draw(self, ax: Any) -> None:
+        rng, shifts = np.random.default_rng(0), np.linspace(0, 2, 9)
+        known = rng.normal(size=(600, 2))
+        classifier, rates = NeighborTOCC().fit(known), []
+        for each in shifts:
+            new = rng.normal([each, 0], 1, size=(1_000, 2))
+            ratio = density_ratio(known, new)
+            rates.append([np.mean(classifier.p_values(new, weights=w) <= 0.1) for w in (None, ratio)])
+        for values, color, marker, label in zip(
+            np.transpose(rates), (GRAY, DARK), "so", ("as calibrated", "estimated weights"), strict=True
+        ):
+            ax.plot(shifts, values, color=color, marker=marker, label=label)
+        ax.axhline(0.1, label="nominal", **THRESHOLD)
+        ax.set(xlabel="shift of the mean (standard deviations)", ylabel="new targets rejected", ylim=(0, None))
+        legend(ax)
 
 
 def main() -> None:
@@ -62,7 +61,7 @@ def main() -> None:
     drifting = load_glass().control.sample(frac=1, random_state=0)
     drifting["Mg"] += np.linspace(0, 0.3, len(drifting))
     figures["exchangeability"] = ExchangeabilityDisplay.from_predictions(drifting).figure_
-    figures["shift"] = shift()
+    figures["shift"] = ShiftDisplay().plot().figure_
     for name, figure in figures.items():
         figure.savefig(STATIC / f"{name}.png", dpi=150)
 

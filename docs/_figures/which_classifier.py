@@ -7,7 +7,7 @@ import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
-from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, REGION, SETTINGS
+from transvariation.report.figure_style import DARK, GRAY, PHONE_WIDTH, REGION, SETTINGS
 
 STATIC = Path(__file__).parents[1] / "_static"
 QUESTIONS = [
@@ -35,17 +35,17 @@ def draw() -> plt.Figure:
     ax.set(xlim=(0, PHONE_WIDTH), ylim=(-0.1, 7.16))
     ax.axis("off")
     fig.subplots_adjust(0, 0, 1, 1)
-    arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 1.3, "shrinkA": 0, "shrinkB": 0}
+    arrow = {"arrowstyle": "-|>", "color": GRAY, "lw": 1.3, "shrinkA": 0, "shrinkB": 0}
     for k, (question, answer) in enumerate(QUESTIONS):
         y = 6.76 - 1.06 * k
-        box(ax, 0.9, y, question, width=1.6, fill="white", edge=GREY)
+        box(ax, 0.9, y, question, width=1.6, fill="white", edge=GRAY)
         box(ax, 3.65, y, answer, width=2.1, fill=REGION, edge=DARK)
         ax.annotate("", (2.56, y), (1.74, y), arrowprops=arrow)
-        ax.text(2.13, y + 0.1, "yes", ha="center", fontsize=11, color=GREY)
+        ax.text(2.13, y + 0.1, "yes", ha="center", fontsize=11, color=GRAY)
         ax.annotate("", (0.9, y - 0.72), (0.9, y - 0.34), arrowprops=arrow)
-        ax.text(1.0, y - 0.59, "no", fontsize=11, color=GREY)
+        ax.text(1.0, y - 0.59, "no", fontsize=11, color=GRAY)
     box(ax, 0.9, 0.4, "NeighborTOCC", width=1.6, fill=DARK, edge=DARK, ink="white")
-    ax.text(1.95, 0.4, "the recommended classifier", va="center", fontsize=11, color=GREY)
+    ax.text(1.95, 0.4, "the recommended classifier", va="center", fontsize=11, color=GRAY)
     return fig
 
 

@@ -2,11 +2,13 @@
 Does the error rate hold at every level?
 ========================================
 
-A sample is accepted if its p-value exceeds one minus the sensitivity. If p-values are valid, every nominal sensitivity
-is also the share of new samples of the class that are accepted, and the curve follows the diagonal.
+The sensitivity is the share of new samples of the class to accept. A sample is accepted if its p-value exceeds one
+minus the sensitivity. If p-values are valid, the actual share equals the nominal one at every level, and the curve
+follows the diagonal.
 
-Three classifiers learn scikit-learn's images of one handwritten digit at a time, from half of the images, and judge the
-other half. :class:`~transvariation.displays.CalibrationDisplay` draws the shares, over all ten digits.
+Each of three classifiers learns one handwritten digit of scikit-learn's images at a time, from half of the images,
+and is applied to the other half. :class:`~transvariation.displays.CalibrationDisplay` draws the shares, over all ten
+digits.
 """
 
 import warnings

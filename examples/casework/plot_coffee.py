@@ -9,7 +9,7 @@ infrared spectra (ATR-FTIR) of 60 coffees from three countries, 1,841 wavenumber
 The classifier accepts the Ethiopian coffees that it has not seen and rejects all coffees from elsewhere. Blends are
 noticed only if about half of them is other coffee.
 
-The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
+The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT license).
 """
 
 import matplotlib.pyplot as plt
@@ -70,10 +70,9 @@ print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 2) for calibrat
 # %%
 # Where do spectra differ?
 # ------------------------
-# The figure compares single coffees with the band of the known ones. The band contains 90% of Ethiopian spectra over
-# their whole length; where a spectrum leaves it, the coffee is atypical.
-from transvariation.report.acceptance_figures import spectrum_figure
-from transvariation.spectral_bands import spectral_band
+# The figure compares single coffees with the band of the known ones (gray), which contains 90% of Ethiopian spectra
+# over their whole length. Where a spectrum leaves it, the coffee is atypical.
+from transvariation.displays import SpectrumDisplay
 
 groups = {
     "Ethiopia, known": known,
@@ -82,27 +81,28 @@ groups = {
     "Vietnam": spectra[origin == "Vietnam"],
 }
 snv = make_preprocessing("snv").fit(known)
-band = spectral_band(snv.transform(known))
-examples = {name: snv.transform(group[:1])[0] for name, group in groups.items() if name != "Ethiopia, known"}
-spectrum_figure(band, examples, gap=10, figure=plt.figure())
+figure, axes = plt.subplots(3, figsize=(4.8, 5.4), sharex=True, layout="constrained")
+for ax, (name, group) in zip(axes, list(groups.items())[1:], strict=True):
+    spectrum = snv.transform(group[:1])[0]
+    SpectrumDisplay.from_predictions(snv.transform(known), spectrum, gap=10, name=name, ax=ax)
+    ax.label_outer()
 
 # %%
 # How much adulteration is noticed?
 # ---------------------------------
 # Blends of fresh Ethiopian coffee with a rising share of Vietnamese coffee are computed from the spectra. The type II
 # error is the share of blends that are accepted as Ethiopian; the bars are 95% confidence intervals.
-from transvariation.metrics import type_ii_error
-from transvariation.report.acceptance_figures import type_ii_figure
+from transvariation.displays import TypeIIErrorDisplay
 
 shares = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0])
 foreign = spectra[origin == "Vietnam"][:4]
 blends = np.array([(1 - share) * own + share * other for share in shares for own in fresh for other in foreign])
 levels = np.repeat(100 * shares, len(fresh) * len(foreign))
-table = type_ii_error(classifier.p_values(blends), levels)
+display = TypeIIErrorDisplay.from_estimator(classifier, blends, levels)
+display.ax_.set_xlabel("Vietnamese coffee in the blend (%)")
+table = display.table
 print(table.round(2).to_string(index=False))
 print(f"From {table.loc[table['beta'] == 0, 'level'].min():g}% on, every blend is rejected.")
-figure = type_ii_figure(table, figure=plt.figure())
-figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%
 # Which preprocessing, and how many components?
@@ -143,19 +143,17 @@ import pandas as pd
 
 from transvariation.casework import judge
 from transvariation.report.case import write_report
-from transvariation.report.vocabulary import said, speaking
-from transvariation.report.wording.statements import headline, statement
 
 names = [str(position) for position in range(spectra.shape[1])]
 samples = [(f"{name} {i + 1}", row) for name, group in groups.items() for i, row in enumerate(group)]
 table = pd.DataFrame([row for _, row in samples], columns=names, index=[name for name, _ in samples])
 is_known = table.index.str.startswith("Ethiopia, known")
 result = judge(table[is_known], table[~is_known], numbered_names="fragments", preprocess="snv,sg1")
-with speaking(result):  # of samples, as the report does for spectra
-    print(said(headline(result)))
-    for conclusion in result.conclusions[4:7]:
-        print(f"{conclusion.fragment}: {said(statement(conclusion, result))}")
-        print(f"    regions: {', '.join(conclusion.evidence) or 'none'}")
+print(len(result.excluded), "of", len(result.conclusions), "new samples rejected")
+for conclusion in result.conclusions[4:7]:
+    verdict = "accepted" if conclusion.accepted else "rejected"
+    regions = ", ".join(map(str, conclusion.regions)) or "none"
+    print(f"{conclusion.fragment}: {verdict}, p = {conclusion.p_value:.3f}; foreign regions: {regions}")
 report = Path(tempfile.mkdtemp()) / "coffee.html"
 write_report(result, report)
 print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
@@ -168,7 +166,7 @@ print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 # support, gives the number printed here. The limits are calibrated by known coffees left out; labels name members that
 # are rejected and strangers that are accepted.
 from transvariation.baselines import describe_strangers
-from transvariation.report.acceptance_figures import distance_figure
+from transvariation.displays import DistanceDisplay
 
 prepared = {name: preprocessing.transform(group) for name, group in groups.items()}
 known_prepared = preprocessing.transform(known)
@@ -179,5 +177,5 @@ strangers = {name: X for name, X in prepared.items() if not name.startswith("Eth
 for name, X in strangers.items():
     found = describe_strangers(simca, X)
     print(f"{name}: specificity {found.specificity:.2f}, selectivity {found.selectivity:.2f}")
-distance_figure(simca, members, strangers, figure=plt.figure())
+DistanceDisplay.from_estimator(simca, members, strangers)
 plt.show()

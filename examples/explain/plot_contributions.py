@@ -23,8 +23,8 @@ ContributionDisplay.from_estimator(classifier, rejected[-1:], ax=axes)
 plt.show()
 
 # %%
-# All rejected fragments. Magnesium and barium set most of them apart: containers and headlamps hold less magnesium than
-# windows, and headlamps hold barium.
+# All rejected fragments. Magnesium and barium set most of them apart: containers and headlamps contain less magnesium
+# than windows, and headlamps contain barium.
 _, axes = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
 ContributionDisplay.from_estimator(classifier, rejected, ax=axes)
 plt.show()

@@ -2,8 +2,8 @@
 Why was this sample rejected?
 =============================
 
-A rejection should name its reasons. `explain_rejections` compares a rejected fragment with the window fragments,
-variable by variable: which variables are needed for the rejection, and which value would have been accepted.
+`explain_rejections` gives the reasons of a rejection. It compares a rejected fragment with the window fragments,
+feature by feature: which features are needed for the rejection, and which value would have been accepted.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ reasons = explain_rejections(classifier, headlamp)
 print(describe_rejections(reasons).replace("; ", ";\n"))
 
 # %%
-# Each panel shows one variable: the window fragments (ticks and grey shape), and the value of the fragment in question.
-# A red triangle marks a variable that would reject the fragment by itself. The fragment would be accepted if it had the
+# Each panel shows one feature: the window fragments (ticks and gray shape), and the value of the fragment in question.
+# A red triangle marks a feature that would reject the fragment by itself. The fragment would be accepted if it had the
 # values to which the arrows lead. Barium suffices for the rejection: the glass of headlamps contains it, and window
 # glass hardly does.
 figure, panels = plt.subplots(len(reasons), 1, figsize=(4.8, 6), layout="constrained")
@@ -38,7 +38,7 @@ figure.supxlabel("refractive index (RI), weight % of the oxides", fontsize=11)
 plt.show()
 
 # %%
-# For `NeighborTOCC`, `explain` also names the known samples that are nearest and what each variable contributes to the
+# For `NeighborTOCC`, `explain` also names the known samples that are nearest and what each feature contributes to the
 # distance from them.
 table = classifier.explain(headlamp).nlargest(3, "contribution")
 print(table[["feature", "value", "median", "contribution", "nearest"]].round(2).to_string(index=False))

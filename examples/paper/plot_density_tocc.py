@@ -17,11 +17,11 @@ from transvariation import DensityTOCC, load_glass
 glass = load_glass()
 control, recovered = (table[["K", "Mg"]].to_numpy() for table in (glass.control, glass.recovered))
 classifier = DensityTOCC(density="mixture", sensitivity=0.9).fit(control)
-mixture, centre = classifier.density_, classifier.center_
+mixture, center = classifier.density_, classifier.center_
 print(f"{mixture.model_name_} with {mixture.n_components_} components; threshold tp = {classifier.offset_:.3f}")
 
 # %%
-# Above: the mixture. An ellipse contains about 86% of its component. Each orthant is labelled with its probability, the
+# Above: the mixture. An ellipse contains about 86% of its component. Each orthant is labeled with its probability, the
 # denominator of tp. The box beyond one fragment, as seen from the median, is the numerator. Below: the resulting levels
 # of tp, and the region in which samples are accepted. Of the 51 pieces of other glass, most lie far outside
 # the panel.
@@ -34,12 +34,12 @@ level = classifier.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.
 
 figure, (above, below) = plt.subplots(2, 1, figsize=(4.8, 8.4), layout="constrained", sharex=True, sharey=True)
 for axes in (above, below):
-    axes.axvline(centre[0], color="0.5", linewidth=0.8)
-    axes.axhline(centre[1], color="0.5", linewidth=0.8)
+    axes.axvline(center[0], color="0.5", linewidth=0.8)
+    axes.axhline(center[1], color="0.5", linewidth=0.8)
     axes.scatter(*control.T, s=16, color="white", edgecolor="C0", linewidth=0.8, zorder=2, label="window fragments")
-    axes.scatter(*centre, marker="+", s=160, color="black", linewidth=2, zorder=3, label="spatial median")
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), ylabel="magnesium (weight %)")
-below.set(xlabel="potassium (weight %)")
+    axes.scatter(*center, marker="+", s=160, color="black", linewidth=2, zorder=3, label="spatial median")
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), ylabel="magnesium oxide (weight %)")
+below.set(xlabel="potassium oxide (weight %)")
 
 for mean, cov in zip(mixture.means_, mixture.covariances_, strict=True):
     values, vectors = np.linalg.eigh(cov)
@@ -50,10 +50,10 @@ for mean, cov in zip(mixture.means_, mixture.covariances_, strict=True):
 for right_side in (False, True):
     for upper_side in (False, True):
         sides = np.array([right_side, upper_side])
-        share = mixture.box_probability(np.where(sides, centre, -np.inf), np.where(sides, np.inf, centre))[0]
+        share = mixture.box_probability(np.where(sides, center, -np.inf), np.where(sides, np.inf, center))[0]
         above.annotate(
             f"{share:.2f}",
-            (centre[0], high[1] if upper_side else low[1]),
+            (center[0], high[1] if upper_side else low[1]),
             xytext=(8 if right_side else -8, -8 if upper_side else 8),
             textcoords="offset points",
             ha="left" if right_side else "right",
@@ -62,7 +62,7 @@ for right_side in (False, True):
         )
 
 tp = classifier.transvariation_probability(control)
-chosen = np.flatnonzero((control > centre).all(axis=1))
+chosen = np.flatnonzero((control > center).all(axis=1))
 chosen = chosen[np.argmin(np.abs(tp[chosen] - 0.3))]
 corner = control[chosen]
 above.add_patch(Rectangle(corner, *(high - corner), facecolor="C1", alpha=0.3))

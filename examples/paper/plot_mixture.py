@@ -8,7 +8,7 @@ fit against the number of parameters, and larger is better. Where a line ends, a
 shrunk onto a point or a line, which happens with rounded measurements: such a fit has no finite likelihood and is
 excluded.
 
-The lower panel shows the chosen mixture by ellipses of two standard deviations. Each fragment has the mark and colour
+The lower panel shows the chosen mixture by ellipses of two standard deviations. Each fragment has the mark and color
 of its most probable component. Two components overlap, so one of them is the most probable one for no fragment.
 """
 
@@ -61,6 +61,6 @@ for k, (mean, covariance, (mark, style)) in enumerate(zip(mixture.means_, mixtur
     label = f"weight {mixture.weights_[k]:.2f}"
     below.plot([], [], color=f"C{k}", marker=mark, markersize=4, label=label, **look)
 below.plot([], [], color="0.6", linewidth=0.6, label="equal density")
-below.set(xlabel="potassium (weight %)", ylabel="magnesium (weight %)", title="the chosen mixture")
+below.set(xlabel="potassium oxide (weight %)", ylabel="magnesium oxide (weight %)", title="the chosen mixture")
 below.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, columnspacing=1)
 plt.show()

@@ -1,8 +1,8 @@
 """
-From one centre to every sample: TOCC, PAM-TOCC, NeighborTOCC
+From one center to every sample: TOCC, PAM-TOCC, NeighborTOCC
 =============================================================
 
-TOCC compares a sample with one centre, PAM-TOCC with the closest of a few medoids. In the limit every known sample is a
+TOCC compares a sample with one center, PAM-TOCC with the closest of a few medoids. In the limit every known sample is a
 medoid: a sample is compared with its nearest known samples, and its transvariation probability (tp) is the share of
 known samples that lie at least as far from theirs. The figure shows the region that each classifier accepts. The
 thresholds of TOCC and PAM-TOCC are those of the paper; that of NeighborTOCC holds for new target samples.
@@ -17,7 +17,7 @@ rng = np.random.default_rng(0)
 angle = rng.uniform(0, 1.6 * np.pi, size=150)
 known = np.column_stack([np.cos(angle), np.sin(angle)]) * 3 + rng.normal(scale=0.3, size=(150, 2))
 classifiers = {
-    "TOCC,\none centre": TOCC(),
+    "TOCC,\none center": TOCC(),
     "PAM-TOCC,\nfive medoids": PAMTOCC(n_clusters=5),
     "NeighborTOCC,\nevery sample": NeighborTOCC(),
 }

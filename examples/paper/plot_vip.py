@@ -10,21 +10,26 @@ selected almost always (middle). Over bootstrap samples of the fragments, the se
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from transvariation import VIPSelector, load_glass, selection_stability
-from transvariation.report.selection_figure import draw_stability, draw_vip
 
 control = load_glass().control
 selector = VIPSelector(n_features_to_select=2, kappa=0.5, random_state=0).fit(control)
 
 figure = plt.figure(figsize=(4.8, 7.6), layout="constrained")
 panels = figure.subplot_mosaic([["top"], ["middle"], ["bottom"]])
-draw_vip(panels["top"], selector)
+order = np.argsort(selector.ranking_)
+panels["top"].boxplot(selector.ci_[:, order], whis=(5, 95), showfliers=False, tick_labels=control.columns[order])
+panels["top"].set_ylabel("Importance Coefficient")
 panels["top"].set_title("importance; each box holds half of the projections")
 for axes, resample, title in [
     (panels["middle"], "seeds", "over seeds"),
     (panels["bottom"], "bootstrap", "over bootstrap samples"),
 ]:
-    draw_stability(axes, selection_stability(selector, control, 100, resample=resample, rng=0))
+    share = selection_stability(selector, control, 100, resample=resample, rng=0).frequency["share"]
+    bars = axes.bar(share.index, share, color="C0")
+    axes.bar_label(bars, labels=[f"{value:.0%}" if value else "" for value in share], padding=2, fontsize=8)
+    axes.set(ylim=(0, 1.1), ylabel="share of selections")
     axes.set_title(f"how often selected {title}")
 plt.show()

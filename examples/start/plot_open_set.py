@@ -27,8 +27,9 @@ for name, group in groups.items():
 
 # %%
 # Right of the vertical line a bottle may belong to the first cultivar, above the horizontal one to the second, and at
-# the lower left to neither. The lines are where one bottle in ten of each cultivar is lost, on average over
-# calibrations; the other classes do not matter for that.
+# the lower left to neither. The lines are drawn at a sensitivity of 0.9, the share of new bottles of a cultivar to
+# accept: on average over calibrations, one bottle in ten of each cultivar lies on the wrong side of its line, whatever
+# the other classes are.
 
 figure, axes = plt.subplots(figsize=(4.8, 4.6), layout="constrained")
 for (name, group), color, marker in zip(groups.items(), ("C0", "C2", "C3"), ("o", "s", "^"), strict=True):
