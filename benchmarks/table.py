@@ -1,7 +1,6 @@
 """Print a table of results and write the same numbers to a file."""
 
 import csv
-import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,21 +52,11 @@ def _record(path: Path, name: str) -> None:
         with path.open(newline="", encoding="utf-8") as file:
             kept = {row["table"]: row for row in csv.DictReader(file)}
     date = f"{datetime.now(UTC):%Y-%m-%d}"
-    kept[name] = {"table": name, "date": date, "version": __version__, "commit": _commit()}
+    kept[name] = {"table": name, "date": date, "version": __version__}
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(kept[name]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(kept[table] for table in sorted(kept))
-
-
-def _commit() -> str:
-    """Name the commit that was measured, as changed if any file but the results differs from it."""
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":(exclude){RESULTS}")
-    return _git("rev-parse", "--short", "HEAD") + ("-dirty" if changed else "")
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=RESULTS.parent, capture_output=True, text=True).stdout.strip()
 
 
 def _text(value: Any) -> str:

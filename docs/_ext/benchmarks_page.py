@@ -336,8 +336,8 @@ def downloads() -> list[str]:
         if tables:
             lines += [f":::{{dropdown}} {topic}"]
             lines += [
-                f"- {{download}}`{title} <{FROM_PAGE}/{name}.csv>` ({measured[name]['date']}, commit "
-                f"{measured[name]['commit']})"
+                f"- {{download}}`{title} <{FROM_PAGE}/{name}.csv>` ({measured[name]['date']}, "
+                f"version {measured[name]['version']})"
                 for name, title in tables.items()
             ]
             lines += [":::", ""]

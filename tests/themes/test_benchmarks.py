@@ -130,6 +130,7 @@ def test_a_kept_table_says_when_and_with_which_version_it_was_measured(section, 
         Table(name, "Title", [{"n": 1}]).write(tmp_path)
     measured = pd.read_csv(tmp_path / "measured.csv")
     assert measured["table"].tolist() == ["first", "second"]
+    assert measured.columns.tolist() == ["table", "date", "version"]
     assert measured.notna().all(axis=None)
     kept = {path.stem for path in RESULTS.glob("*.csv")} - {"measured"}
     assert kept == set(pd.read_csv(RESULTS / "measured.csv")["table"])
