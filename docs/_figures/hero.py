@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import demonstration
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
@@ -79,3 +80,4 @@ def draw() -> Figure:
 if __name__ == "__main__":
     with rc_context(SETTINGS):
         draw().savefig(STATIC / "hero.png")
+    demonstration.stamp(STATIC / "hero.png")

@@ -1,9 +1,10 @@
-"""Take the picture of the report on the landing page, of the demonstration: `make picture-page`. It needs Chromium."""
+"""Take the picture of the report of the demonstration, for the landing page: `make picture-page`. It needs Chromium."""
 
 import shutil
 import tempfile
 from pathlib import Path
 
+import demonstration
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
@@ -21,3 +22,5 @@ if __name__ == "__main__":
         page.goto(report.as_uri())
         page.screenshot(path=STATIC / "report.png")
         browser.close()
+    for name in ("report.png", "page.png"):
+        demonstration.stamp(STATIC / name)

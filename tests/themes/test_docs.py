@@ -400,6 +400,12 @@ def test_the_first_figure_shows_what_its_caption_says(page):
     assert f"{len(known)} window" in said
 
 
+@pytest.mark.parametrize("name", ["hero.png", "report.png", "page.png"])
+def test_pictures_of_the_demonstration_show_the_present_p_values(name):
+    demonstration = extension("demonstration", "_figures")
+    assert demonstration.stamped(DOCS / "_static" / name) == demonstration.p_values(), "run make picture picture-page"
+
+
 def test_the_recommended_classifier_ranks_first(monkeypatch):
     """README, "Choose a classifier" and "Compared with other software" say so."""
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
