@@ -117,7 +117,7 @@ class LikelihoodRatioDisplay(Display):
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter(lambda power, _: f"{10**power:,.0f}" if power >= 0 else f"1/{10**-power:,.0f}")
         ax.set(xlim=(-reach, reach), ylim=(places[-1] - 0.6, 0.6))
-        ax.set_xticks(np.arange(-np.floor(reach), reach + 1, 1 if reach <= 3 else 2))
+        ax.set_xticks(np.arange(-reach, reach + 1, 1 if reach <= 3 else reach / 2))  # more labels would overlap
         ax.set_xlabel("likelihood ratio\n← different sources     common source →")
         if len(systems) > 1:
             legend(ax, ncols=len(systems))
