@@ -33,7 +33,7 @@ project = "transvariation"
 author = "The transvariation developers"
 copyright = author
 version = release = transvariation.__version__
-language = "en_GB"
+language = "en"
 REPOSITORY = "https://github.com/transvariation/transvariation"
 
 extensions = [

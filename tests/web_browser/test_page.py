@@ -172,7 +172,7 @@ def test_a_long_fit_can_be_cancelled(page, slow_table, screenshot):
     screenshot(page, "running", full=False)
     page.click("#cancel")
     page.wait_for_selector("#working", state="hidden")
-    assert page.inner_text("#judged") == "Cancelled. The tables are still loaded."
+    assert page.inner_text("#judged") == "Canceled. The tables are still loaded."
     assert page.is_enabled("#judge")
     assert page.evaluate("document.activeElement.id") == "judge"
 
@@ -619,7 +619,7 @@ def test_a_reload_while_judging_goes_on(page, slow_table):
     page.wait_for_selector("#working:not([hidden])")
     page.click("#cancel")
     page.wait_for_selector("#working", state="hidden")
-    assert page.inner_text("#judged") == "Cancelled. The tables are still loaded."
+    assert page.inner_text("#judged") == "Canceled. The tables are still loaded."
 
 
 def test_a_page_whose_program_was_started_again_begins_anew(page):

@@ -2,7 +2,7 @@
 
 The probability of a box, seen as a function of one of its features, is the density of that feature times the
 conditional probability of the rest: positive and log-concave. It has one peak, falls off on both sides, and its
-integral has no cancelling terms.
+integral has no canceling terms.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Transfer between instruments by samples measured on both: piecewise direct standardization, orthogonalisation."""
+"""Transfer between instruments by samples measured on both: piecewise direct standardization, orthogonalization."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ $("chosen").addEventListener("submit", async (event) => {
   const begun = await ask(`/api${location.pathname}`, { method: "POST", body });
   const answer = begun.problems ? begun : await finished(begun);
   busy(false);
-  $("state").textContent = answer.state === "cancelled" ? "Cancelled." : "";
+  $("state").textContent = answer.state === "cancelled" ? "Canceled." : "";
   if (answer.problems) return showProblems($("problems"), answer.problems);
   if (answer.state !== "done") return;
   const found = await ask(`/api/cases/${running}/analysis`);

@@ -31,7 +31,7 @@ async function follow(mine, first) {
   }, () => open.case === mine);
   if (open.case !== mine) return ask(`${pathOf(mine)}/cancel`, { method: "POST" });
   working(false);
-  $("judged").textContent = answer.state === "cancelled" ? "Cancelled. The tables are still loaded." : "";
+  $("judged").textContent = answer.state === "cancelled" ? "Canceled. The tables are still loaded." : "";
   showProblems($("judge-problems"), answer.problems);
   if (answer.state !== "done") return $("judge").focus();
   showJudged();
