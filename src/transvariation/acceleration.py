@@ -5,13 +5,16 @@ kernels return the same numbers.
 """
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 # Below this many rows plain NumPy takes a few hundredths of a second, less than importing numba.
 COMPILE_FROM = 50_000
+
+F = TypeVar("F", bound=Callable[..., object])
 
 
 @cache
@@ -36,20 +39,20 @@ def use_compiled(rows: int) -> bool:
     return rows >= COMPILE_FROM and can_compile()
 
 
-def compiled(function: Any = None, **options: Any) -> Any:
+def compiled(**options: Any) -> Callable[[F], F]:
     """Compile a function on its first call and keep the machine code on disk where a folder is writable.
 
     Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorized.
     """
     from numba import njit
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: F) -> F:
         try:
             return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
         except RuntimeError:  # no writable folder: every process compiles for itself
             return njit(nogil=True, error_model="numpy", **options)(function)
 
-    return decorate if function is None else decorate(function)
+    return decorate
 
 
 ENGINES = ("auto", "compiled", "numpy")

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.calibration import (
     CalibrationPlan,
     check_groups,
@@ -66,7 +66,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         The training samples, or 1,000 of them, that explanations refer to.
     """
 
-    sensitivity: Any
+    sensitivity: float | ArrayLike
     calibration: object
 
     # The question mark of scikit-learn's display in a notebook leads to the reference.
@@ -75,7 +75,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
     _min_samples = 2
     _calibration: ConformalCalibration
-    _sensitivity: Any  # in force: the parameter may have been set since
+    _sensitivity: float | ArrayLike  # in force: the parameter may have been set since
     _describing: Indices | None  # training samples that describe the class; None for all
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
@@ -96,7 +96,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     def _make_description(self) -> Description:
         """Return an unfitted description with the parameters of the classifier."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # what the description learned
         description = self.__dict__.get("description_")
         if description is not None and name.endswith("_") and not name.startswith("_"):
             return getattr(description, name)
@@ -154,7 +154,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return self
 
     def _fit_rows(
-        self, rows: Any, plan: CalibrationPlan, groups: Indices | None, *, with_threshold: bool = True
+        self, rows: Rows, plan: CalibrationPlan, groups: Indices | None, *, with_threshold: bool = True
     ) -> Self:
         """Describe, calibrate and set the threshold from validated samples."""
         self._describing = plan.describing
@@ -229,7 +229,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                 RejectsNearlyAll,
             )
 
-    def _validate(self, X: object, *, reset: bool) -> Any:
+    def _validate(self, X: object, *, reset: bool) -> Rows:
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
@@ -260,16 +260,16 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         if calibration.held_out and not too_few.any() and (self.thresholds_ <= calibration.lowest).all():
             self._warn_that_nothing_is_rejected(sensitivity)
 
-    def _warn_that_nothing_is_rejected(self, sensitivity: Any) -> None:
+    def _warn_that_nothing_is_rejected(self, sensitivity: float | ArrayLike) -> None:
         calibration = self._calibration
         report = calibration.coverage_report(sensitivity)
         count = count_at_or_below(calibration.scores, [calibration.lowest], calibration.weights)[0]
         highest = math.floor(100 * (1 - report.attainable_p_value)) / 100
         lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.8 else " or fewer features"
         warn_user(
-            f"{type(self).__name__} with sensitivity={sensitivity} accepts every sample: {count / report.n:.0%} of the "
-            f"calibration {report.unit} ({count:.3g} of {report.n}) have the lowest attainable score, which is "
-            f"therefore the threshold; use NeighborTOCC{lower}",
+            f"{type(self).__name__} with sensitivity={np.asarray(sensitivity)} accepts every sample: "
+            f"{count / report.n:.0%} of the calibration {report.unit} ({count:.3g} of {report.n}) have the lowest "
+            f"attainable score, which is therefore the threshold; use NeighborTOCC{lower}",
             RejectsNothing,
         )
 
@@ -369,7 +369,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None, weights: Any = None) -> Floats:
+    def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None, weights: object = None) -> Floats:
         """Compute conformal p-values: the rank of each sample among the calibration scores of its stratum.
 
         Small values are evidence against the target class. The p-values are conservative under ties and valid as far as
@@ -457,7 +457,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         self._set_threshold(self._sensitivity)
         return self
 
-    def _align(self, rows: Any, units: Indices) -> Any:
+    def _align(self, rows: Rows, units: Indices) -> Rows:
         """Set the offset of new samples from the known ones, and remove from each the offset of all other units."""
         categorical = getattr(self.description_, "categorical", None)
         self._alignment, of_others = mean_offsets(self.sample_, rows, units, categorical)
@@ -466,7 +466,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     def _level(self, sensitivity: float | ArrayLike | None) -> float | ArrayLike:
         return self._sensitivity if sensitivity is None else sensitivity
 
-    def _ranks(self, rows: Any) -> Floats:
+    def _ranks(self, rows: Rows) -> Floats:
         """Compute the share of calibration samples in the stratum of each validated sample that score no higher."""
         return self._calibration.ranks(self.description_.score(rows), self.description_.strata(rows))
 

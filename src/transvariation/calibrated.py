@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.conformal import margin
@@ -29,7 +29,9 @@ _MAX_UNKNOWN_SHARE = 0.05  # share of held-out samples with unknown categories a
 _CHECKED_ROWS = 500  # training rows on which scores and predictions of a detector are compared
 
 
-def fit_detector(detector: object, X: object, groups: Indices | None = None, *, with_threshold: bool = False) -> Any:
+def fit_detector(
+    detector: object, X: Rows, groups: Indices | None = None, *, with_threshold: bool = False
+) -> BaseEstimator:
     """Fit a clone of a detector or pipeline whose scores are needed.
 
     Classifiers of this package are fitted without their own calibration, also as the last step of a pipeline; `groups`
@@ -177,7 +179,7 @@ def _texts(X: object) -> object:
     return texts if texts.ndim == 1 and all(isinstance(text, str) for text in texts) else None
 
 
-def _warn_of_unknown_categories(X: Any, plan: CalibrationPlan) -> None:
+def _warn_of_unknown_categories(X: Rows, plan: CalibrationPlan) -> None:
     """Warn if held-out samples have categories that no other fold has: an encoder treats them unlike new samples."""
     fold = np.full(len(X), -1)
     for k, (_, test) in enumerate(plan.folds):
@@ -294,7 +296,7 @@ class CalibratedOCC(OneClassClassifier):
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
 
-    def _validate(self, X: Any, *, reset: bool) -> Any:
+    def _validate(self, X: Rows, *, reset: bool) -> Rows:
         # Only the shape and the names of the columns: the wrapped estimator validates the values.
         at_least = self._min_samples if reset else 1
         texts = _texts(X)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.model_selection import BaseCrossValidator, LeaveOneOut
 from sklearn.utils.validation import column_or_1d
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.conformal import check_sensitivities, group_weights
 from transvariation.conformal_calibration import CALIBRATIONS, ConformalCalibration
 from transvariation.exceptions import LabelsIgnored, OutliersLeftOut, warn_user
@@ -62,7 +61,7 @@ def check_groups(groups: ArrayLike | None, n: int) -> Indices | None:
     return numbers
 
 
-def calibration_folds(calibration: str | BaseCrossValidator, X: Any, groups: Indices | None = None) -> list[Fold]:
+def calibration_folds(calibration: str | BaseCrossValidator, X: Rows, groups: Indices | None = None) -> list[Fold]:
     """List the (describing, scored) rows of each fold; an empty list for ``"resubstitution"``.
 
     A single fold leaves the describing samples unscored (split); several folds score every sample once. Those of
@@ -98,7 +97,7 @@ def _custom_folds(splitter: BaseCrossValidator, n: int, groups: Indices | None) 
     return folds
 
 
-def _comparable(X: Any) -> Floats:
+def _comparable(X: Rows) -> Floats:
     """Return numbers with the ranks of the values: texts by their alphabetical order, a sparse row by one sum."""
     if issparse(X):
         return X @ np.cos(np.arange(X.shape[1]))[:, None]
@@ -146,12 +145,12 @@ def target_rows(y: object, n: int, at_least: int) -> Indices | None:
     return targets
 
 
-def count_rows(X: Any) -> int:
+def count_rows(X: Rows) -> int:
     """Count the rows of a table, a sparse matrix or a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def take_rows(X: Any, rows: NDArray | None) -> Any:
+def take_rows(X: Rows, rows: NDArray | None) -> Rows:
     """Select rows of an array, a DataFrame or an Arrow table; None selects all."""
     if rows is None:
         return X
@@ -178,7 +177,7 @@ class CalibrationPlan:
     """
 
     calibration: str | BaseCrossValidator = "resubstitution"
-    X: Any = ()
+    X: Rows = ()
     groups: Indices | None = None
     block_length: float = 1.0
 
@@ -246,7 +245,7 @@ class CalibrationPlan:
 def plan_calibration(
     calibration: str | BaseCrossValidator,
     sensitivity: float | ArrayLike,
-    X: Any,
+    X: Rows,
     groups: ArrayLike | None,
     at_least: int = 1,
 ) -> CalibrationPlan:

@@ -1,10 +1,12 @@
 """Categorical features: find them in a table and replace their values by codes."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Bools, Floats, Rows
 from transvariation.validation import column_names
 
 
@@ -52,7 +54,7 @@ class CategoryEncoder:
             self.categories_[j] = sorted(distinct, key=lambda value: (str(value), str(type(value))))
         return self
 
-    def transform(self, X: object) -> Any:
+    def transform(self, X: object) -> Floats:
         """Replace categories by their codes; all unknown ones get the same code, which no known sample has."""
         columns = []
         for j in range(len(self.mask_)):
@@ -96,7 +98,7 @@ def _has_category_type(X: object, j: int) -> bool:
     return str(_column(X, j).dtype).lower().startswith(("category", "categorical", "enum"))
 
 
-def _column(X: Any, j: int) -> Any:
+def _column(X: Rows, j: int) -> pd.Series | NDArray:
     if hasattr(X, "iloc"):
         return X.iloc[:, j]
     if hasattr(type(X), "column_names"):  # Arrow

@@ -7,13 +7,13 @@ with :func:`group_weights` every group weighs 1, however many samples it has.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.certificate import check_sensitivity, required_n
 from transvariation.exceptions import TooFewSamples, warn_user
 
@@ -69,7 +69,13 @@ def enough_samples(need: float) -> str:
     return f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
 
 
-def is_accepted(p_values: Any, sensitivity: float) -> Any:
+@overload
+def is_accepted(p_values: float, sensitivity: float) -> bool: ...
+@overload
+def is_accepted(p_values: Floats, sensitivity: float | Floats) -> Bools: ...
+
+
+def is_accepted(p_values: float | Floats, sensitivity: float | Floats) -> bool | Bools:
     """Return whether p-values do not reject at a sensitivity: the only comparison of a p-value with a level.
 
     Parameters

@@ -97,6 +97,8 @@ class DensityTOCC(TransvariationClassifier):
     50
     """
 
+    description_: DensityDepth
+
     def __init__(
         self,
         *,

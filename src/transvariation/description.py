@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import clone
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.parallel import run_in_processes
 
@@ -25,11 +25,11 @@ class Description(ABC):
     """
 
     @abstractmethod
-    def fit(self, X: Any, groups: Indices | None = None) -> Self:
+    def fit(self, X: Rows, groups: Indices | None = None) -> Self:
         """Learn the target class from validated samples; `groups` numbers the item that each is a replicate of."""
 
     @abstractmethod
-    def score(self, X: Any) -> Floats:
+    def score(self, X: Rows) -> Floats:
         """Score validated samples: high = typical. The score of a sample does not depend on the other samples."""
 
     @property
@@ -37,7 +37,7 @@ class Description(ABC):
         """Lowest attainable score."""
         return -np.inf
 
-    def strata(self, X: Any) -> Indices | None:
+    def strata(self, X: Rows) -> Indices | None:
         """Return the stratum (Mondrian category) of each sample, 0, 1, ...; None if there is only one."""
         return None
 
@@ -45,11 +45,11 @@ class Description(ABC):
         """Convert scores to transvariation probabilities."""
         return scores
 
-    def training_scores(self, X: Any) -> Floats:
+    def training_scores(self, X: Rows) -> Floats:
         """Score the samples that were given to `fit`."""
         return self.score(X)
 
-    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+    def held_out_scores(self, X: Rows, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
         """Score samples that were given to `fit`, each as if it, or its group, had not been given.
 
         By default a description is fitted in every fold of the plan. Override it where the scores are known already.
@@ -85,7 +85,9 @@ class Description(ABC):
         return type(self)(**{each.name: clone(getattr(self, each.name), safe=False) for each in fields(self)})
 
 
-def fit_without(description: Description, X: Any, groups: Indices | None, train: Indices | None, test: Indices) -> Any:
+def fit_without(
+    description: Description, X: Rows, groups: Indices | None, train: Indices | None, test: Indices
+) -> Description:
     """Fit a copy of a description to the rows `train`; None stands for all but `test`."""
     if train is None:
         train = np.delete(np.arange(count_rows(X)), test)
@@ -96,6 +98,6 @@ def fit_without(description: Description, X: Any, groups: Indices | None, train:
 
 
 def _score_fold(
-    description: Description, X: Any, groups: Indices | None, train: Indices | None, test: Indices
+    description: Description, X: Rows, groups: Indices | None, train: Indices | None, test: Indices
 ) -> Floats:
     return fit_without(description, X, groups, train, test).score(take_rows(X, test))

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.conformal import group_weights, p_values
 from transvariation.depth.probability import transvariation_probability
 from transvariation.validation import column_names
+
+if TYPE_CHECKING:
+    from transvariation.description import Description
 
 
 class ExplanationMixin:
     """Explain samples feature by feature, for classifiers that keep training samples in `sample_`."""
 
-    sample_: Any
-    description_: Any
+    sample_: Rows
+    description_: Description
     _sample_groups: Indices | None
-    _sensitivity: Any
-    _validated: Callable[[ArrayLike], Any]
+    _sensitivity: float | ArrayLike
+    _validated: Callable[[ArrayLike], Rows]
 
     def explain(self, X: ArrayLike) -> pd.DataFrame:
         """Compare samples with the target class, feature by feature.
@@ -48,18 +51,18 @@ class ExplanationMixin:
         if hasattr(X, "iloc"):
             new.index = X.index  # type: ignore[assignment, union-attr]
         weights = None if self._sample_groups is None else group_weights(self._sample_groups)
-        level = 1 - float(np.mean(self._sensitivity))
+        level = 1 - float(np.asarray(self._sensitivity, dtype=np.float64).mean())
         return feature_table(known, new, strata(self.sample_), strata(rows), weights, level)
 
 
-def as_frame(X: Any, names: list[str] | None = None) -> pd.DataFrame:
+def as_frame(X: Rows, names: list[str] | None = None) -> pd.DataFrame:
     """Convert rows to a DataFrame of their numeric columns; columns without names are called x0, x1, ..."""
     if column_names(X) is None:
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])] if names is None else names)
     return to_pandas(X).select_dtypes("number")
 
 
-def to_pandas(X: Any) -> Any:
+def to_pandas(X: Rows) -> Rows:
     """Convert a polars or Arrow table to pandas; return anything else as it is."""
     names = column_names(X)
     if names is None or hasattr(X, "iloc"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -288,7 +287,7 @@ def describe_rejections(table: pd.DataFrame) -> str:
     return "\n".join(_sentences(table))
 
 
-def samples_of(table: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
+def samples_of(table: pd.DataFrame) -> Iterator[tuple[object, pd.DataFrame]]:
     """Iterate over the samples of a table: name and rows. Samples of the same name are kept apart."""
     label = table["sample"].factorize()[0]  # a missing label equals nothing, its number equals itself
     feature = table["feature"].to_numpy()

@@ -88,7 +88,7 @@ def fingerprint(header: Fields, names: Iterable[str], read: Callable[[str], byte
     return digest.hexdigest()
 
 
-def schema_nodes(schema: Any) -> Iterator[Fields]:
+def schema_nodes(schema: object) -> Iterator[Fields]:
     """Iterate over the nodes of a skops schema, parents first."""
     stack = [(schema, 0)]
     while stack:
@@ -144,7 +144,7 @@ def _is_allowed(loader: str, name: str, trusted: set[str] | None) -> bool:
     return loader in _OPEN and not any(name in types for types in _TYPES.values())
 
 
-def _plain(node: Fields) -> Any:
+def _plain(node: Fields) -> Any:  # noqa: ANN401  # parsed JSON
     """Read a number or a string; raise KeyError for anything else."""
     return json.loads(node["content"]) if node["__loader__"] == "JsonNode" else node["not plain"]
 

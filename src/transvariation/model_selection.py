@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array
 
-from transvariation._typing import Fields, Floats, Indices, RandomState
+from transvariation._typing import Fields, Floats, Indices, RandomState, Rows
 from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
 from transvariation.calibration import check_groups, take_rows
 from transvariation.certificate import check_sensitivity
@@ -202,7 +201,7 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
     return np.column_stack(rows), "each feature drawn independently"
 
 
-def _score(estimator: BaseEstimator, X: Any, reference: Any, train: Indices, test: Indices) -> tuple[Floats, Floats]:
+def _score(estimator: BaseEstimator, X: Rows, reference: Rows, train: Indices, test: Indices) -> tuple[Floats, Floats]:
     """Score held-out targets and reference points by a detector fitted without them."""
     known = take_rows(X, train)
     detector = fit_detector(estimator, known)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -164,7 +164,9 @@ class NeighborDistances(Description):
                 rows[~within], rows[within] = known, new
                 scaled.append(rows)
             pair_index = self._index_pairs(scaled) if result is distances else None
-            found = self._distances(self._index(scaled), pair_index, [rows[inside] for rows in scaled], inside, groups)
+            own = groups, groups[inside]
+            at = [rows[inside] for rows in scaled]
+            found = self._distances(self._index(scaled), pair_index, at, self.rows[inside], own)
             result[inside, : found.shape[1]] = found
 
         n_twice = min((n_folds - 1) // 2, int(np.ceil(_SAMPLES_OF_GROWTH * n_folds / (2 * n))))
@@ -188,25 +190,24 @@ class NeighborDistances(Description):
         indices: list[NeighborIndex],
         pair_index: PairIndex | None,
         new: list[Floats],
-        rows: Any,
-        groups: Indices | None = None,
+        X: Floats,
+        groups: tuple[Indices, Indices] | None = None,
     ) -> Floats:
-        """Compute the mean distance of scaled rows in each view.
+        """Compute the mean distance in each view of scaled rows `new`, whose unscaled values are `X`.
 
-        `rows` are the unscaled values or, with `groups`, positions among the known samples, whose group is left out.
-        So is one known sample that equals the new one in every feature, up to rounding: it is taken to be the same
-        sample if enough others remain.
+        Left out are known samples of a sample's own group, where `groups` are those of the known and of the new
+        samples, and one that equals the sample in every feature, up to rounding: it is taken to be the same sample if
+        enough others remain.
         """
-        own: Any = None if groups is None else groups[rows]
-        duplicate: Any = None
-        values, columns = rows if groups is None else self.rows[rows], []
+        duplicate: Indices | None = None
+        columns = []
         for index, scaled in zip(indices, new, strict=True):
-            distances, _, duplicate = self.nearest(index, scaled, values, groups, own, duplicate)
+            distances, _, duplicate = self.nearest(index, scaled, X, groups, duplicate)
             columns += [distances[:, :k].mean(axis=1, keepdims=True) for k in self._counts]
-        if pair_index is not None:
+        if pair_index is not None and duplicate is not None:
             at_or_after = np.minimum(np.searchsorted(self._measured, duplicate), len(self._measured) - 1)
             position = np.where(self._measured[at_or_after] == duplicate, at_or_after, -1)
-            near = None if groups is None else (groups[self._measured], own)
+            near = None if groups is None else (groups[0][self._measured], groups[1])
             columns.append(pair_index.nearest(self._paired(new), position, near))
         return np.hstack(columns)
 
@@ -215,19 +216,17 @@ class NeighborDistances(Description):
         index: NeighborIndex,
         new: Floats,
         X: Floats,
-        groups: Indices | None = None,
-        own: Any = None,
+        groups: tuple[Indices, Indices] | None = None,
         duplicate: Indices | None = None,
     ) -> tuple[Floats, Indices, Indices]:
         """Find the k nearest known samples of scaled rows `new`, whose unscaled values are `X`.
 
-        Those of the sample's own group are left out, and the known sample `duplicate` that equals it, which is found
-        if it is not given.
+        See :meth:`_distances` for those that are left out; `duplicate` is found if it is not given.
         """
         k = max(self._counts)
-        n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
+        n_left_out = 1 if groups is None else 1 + int(np.bincount(groups[0]).max())
         distances, found = index.query(new, k + n_left_out)
-        left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == own[:, None]
+        left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[0][found] == groups[1][:, None]
         if duplicate is None:
             duplicate = self._duplicates(distances, found, left_out, X)
         spare = (~left_out).sum(axis=1, keepdims=True) > k

@@ -1,7 +1,6 @@
 """Find the nearest known rows: k-d trees for few numeric features, otherwise a search of all rows."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +106,7 @@ class NeighborIndex:
         index._single = index._prepared(np.float32)
         return index
 
-    def _squares(self, rows: Floats, numbers: Floats, known: NDArray[Any]) -> NDArray[Any]:
+    def _squares(self, rows: Floats, numbers: Floats, known: NDArray) -> NDArray:
         """Compute squared distances to all known rows, without gaps less the square of each new row's length."""
         present = ~np.isnan(rows) if self._gaps else None
         with np.errstate(invalid="ignore"):  # OpenBLAS may set this flag for finite numbers

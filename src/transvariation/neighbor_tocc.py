@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, validate_data
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.base import TransvariationClassifier
 from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
@@ -108,6 +108,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     array([0.011, 0.011, 0.011])
     """
 
+    description_: NeighborDistances
+
     def __init__(
         self,
         n_neighbors: int | Sequence[int] = (1, 3),
@@ -116,7 +118,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         calibration: str | BaseCrossValidator = "loo",
         scalings: Sequence[str] = ("range", "normal", "whitened"),
         pairs: bool = True,
-        categorical_features: Any = "from_dtype",
+        categorical_features: str | ArrayLike | None = "from_dtype",
         trim: float = 0.0,
         max_reference: int | None = 10_000,
         n_jobs: int | None = None,
@@ -213,7 +215,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             self.n_jobs,
         )
 
-    def _validate(self, X: Any, *, reset: bool) -> Floats:
+    def _validate(self, X: Rows, *, reset: bool) -> Floats:
         if reset:
             self._encoder = CategoryEncoder(self.categorical_features).fit(X)
         if not self._encoder.categories_:
@@ -238,7 +240,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         X: ArrayLike,
         *,
         sensitivity: float | ArrayLike | None = None,
-        weights: Any = None,
+        weights: object = None,
         tail: str | None = None,
     ) -> Floats:
         """Compute p-values: the rank of each sample among the calibration scores, or a model of the lowest of these.
@@ -305,5 +307,5 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         return table
 
 
-def _row_names(X: Any) -> list[str] | None:
+def _row_names(X: Rows) -> list[str] | None:
     return [str(label) for label in X.index] if hasattr(X, "iloc") else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from sklearn.utils import Tags, assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from transvariation._typing import Bools, Floats, Indices
+from transvariation._typing import Bools, Floats, Indices, Rows
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import check_groups, take_rows
@@ -80,7 +80,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         estimator: BaseEstimator | None = None,
         *,
         sensitivity: float = 0.9,
-        none_label: Any = None,
+        none_label: object = None,
         n_jobs: int | None = None,
     ):
         self.estimator = estimator
@@ -143,7 +143,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimators_ = run_in_processes(_fit_class, pieces, self.n_jobs)
         return self
 
-    def _none_label(self) -> Any:
+    def _none_label(self) -> object:
         numeric = self.classes_.dtype.kind in "iufb"
         label = self.none_label
         if label is None:
@@ -186,7 +186,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.column_stack([one.predict(X) == 1 for one in self.estimators_])
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray:
         """Return the label of the class with the largest p-value, or `none_label_` where no class accepts.
 
         Parameters
@@ -208,7 +208,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             labels[none] = self.none_label_
         return labels
 
-    def coverage_report(self, confidence: float = 0.95) -> dict[Any, CoverageReport]:
+    def coverage_report(self, confidence: float = 0.95) -> dict[object, CoverageReport]:
         """Report for each class the share of its samples that it accepts, and under which assumptions.
 
         Parameters
@@ -226,7 +226,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return dict(zip(self.classes_.tolist(), reports, strict=True))
 
 
-def _labels(y: ArrayLike, n: int) -> NDArray[Any]:
+def _labels(y: ArrayLike, n: int) -> NDArray:
     labels = column_or_1d(np.asarray(y), warn=True)
     if len(labels) != n:
         raise ValueError(f"y has {len(labels)} labels for {n} samples; give one label per row of X")
@@ -236,5 +236,5 @@ def _labels(y: ArrayLike, n: int) -> NDArray[Any]:
     return labels
 
 
-def _fit_class(one: OneClassClassifier, X: Any, groups: Indices | None) -> OneClassClassifier:
+def _fit_class(one: OneClassClassifier, X: Rows, groups: Indices | None) -> OneClassClassifier:
     return clone(one).fit(X, groups=groups)

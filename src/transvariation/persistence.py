@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Union
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from transvariation._typing import Fields
 from transvariation.atomic_write import replacing
@@ -106,7 +107,7 @@ def save(model: object, path: PathOrFile, *, about: Mapping[str, object] | None 
         unfinished.write_bytes(content)
 
 
-def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
+def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:  # noqa: ANN401  # whatever was saved
     """Read an estimator from a file that :func:`save` wrote.
 
     No code from the file is run. Estimators of this package and of scikit-learn are built; any other type must be
@@ -217,17 +218,17 @@ class FrameParts:
     values: list[np.ndarray]
 
 
-def _converted(value: Any, convert: Callable[[object], object]) -> object:
+def _converted(value: object, convert: Callable[[object], object]) -> object:
     """Copy estimators, descriptions and containers, converting what is in them.
 
     Metadata requests are left out: they refer back to their estimator, which skops refuses.
     """
-    from sklearn.base import BaseEstimator
-
     from transvariation.description import Description
 
-    if type(value) in (list, tuple):
-        return type(value)(_converted(item, convert) for item in value)
+    if type(value) is list:
+        return [_converted(item, convert) for item in value]
+    if type(value) is tuple:
+        return tuple(_converted(item, convert) for item in value)
     if type(value) is dict:
         return {key: _converted(item, convert) for key, item in value.items()}
     if not isinstance(value, BaseEstimator | Description):
@@ -350,10 +351,9 @@ def _scores_zeros(model: object) -> bool:
     return True
 
 
-def _score_zeros(model: Any) -> None:
-    row: Any = np.zeros((1, model.n_features_in_))
-    if hasattr(model, "feature_names_in_"):
-        row = pd.DataFrame(row, columns=model.feature_names_in_)
+def _score_zeros(model: BaseEstimator) -> None:
+    zeros = np.zeros((1, model.n_features_in_))
+    row = pd.DataFrame(zeros, columns=model.feature_names_in_) if hasattr(model, "feature_names_in_") else zeros
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for method in ("predict", "p_values", "transform"):

@@ -96,6 +96,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     50
     """
 
+    description_: RandomProjections
+
     def __init__(
         self,
         estimator: BaseEstimator | None = None,

@@ -22,7 +22,9 @@ class SlidingWindowMixin:
     """Learn from the latest samples of a stream, for classifiers whose description keeps its samples in `rows`."""
 
     @available_if(keeps_all_samples)
-    def partial_fit(self: Any, X: ArrayLike, y: object = None, *, window: int | None = None) -> Any:
+    def partial_fit(  # `self` is a classifier, too
+        self: Any, X: ArrayLike, y: object = None, *, window: int | None = None
+    ) -> Any:  # noqa: ANN401  # itself
         """Fit to the samples of the last fit and further ones, or to the latest of them.
 
         Parameters

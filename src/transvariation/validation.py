@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, Rows
 
 _MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, neither overflow nor underflow
 
@@ -118,7 +117,7 @@ def check_magnitude(X: Floats, largest: float = 1e100) -> None:
     )
 
 
-def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
+def unusable_columns(X: Rows, name: str, allow_nan: bool) -> str | None:
     """Name the columns of a table that hold texts or missing values, and the remedy for the classifier `name`."""
     texts: list[int | str] = []
     gaps: Sequence[int | str] = []
@@ -145,7 +144,7 @@ def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
     return None
 
 
-def _holds_numbers(column: Any) -> bool:
+def _holds_numbers(column: Rows) -> bool:
     try:
         column.astype(np.float64)
     except (TypeError, ValueError):

@@ -103,6 +103,10 @@ class DDSIMCA(OneClassClassifier):
     0.99
     """
 
+    description_: PrincipalDistances
+    sensitivity: float
+    _sensitivity: float
+
     def __init__(
         self,
         n_components: int | str | None = None,

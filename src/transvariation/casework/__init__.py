@@ -1,7 +1,7 @@
 """Casework: compare recovered with control fragments, with or without a background, into one frozen result."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from transvariation.casework.settings import (
     CASE_FIELDS,
@@ -42,7 +42,7 @@ _HOME = {
 __all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "CaseSettings", "SettingsError", "TableSettings", *sorted(_HOME)]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, Rows
 from transvariation.base import OneClassClassifier
 from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.calibrated import CalibratedOCC, DetectorDescription
@@ -86,7 +85,7 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
 class PreprocessedNeighbors(DetectorDescription):
     """A pipeline that ends in NeighborTOCC; see :class:`PreprocessedNeighborTOCC`."""
 
-    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+    def held_out_scores(self, X: Rows, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
         """Score each row by its distances to the others, after steps that were learned without it."""
         steps, neighbors = self.estimator_[:-1], self.estimator_[-1].description_
         if not any(step.learns for step in steps):

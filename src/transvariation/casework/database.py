@@ -7,11 +7,11 @@ population and where the measurements come from. Every program can read both.
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeGuard, cast
 
 import numpy as np
 import pandas as pd
@@ -101,12 +101,12 @@ class Database:
     about: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     logged: bool = False
-    tables: tuple[Mapping[str, Any], ...] = ()
+    tables: tuple[Fields, ...] = ()
 
     @classmethod
     def build(
         cls,
-        tables: Any,
+        tables: TableSource | Sequence[TableSource],
         *,
         name: str = "database",
         features: Sequence[str] | None = None,
@@ -147,16 +147,17 @@ class Database:
         texts = {key: given.pop(key, "") for key in ABOUT}
         about = {key: str(text) for key, text in texts.items() if text}
         how = TableSettings.build(settings, given)
-        single = isinstance(tables, str | bytes | Path | pd.DataFrame) or not isinstance(tables, Iterable)
-        read = [_read(each, how, stratum_column) for each in ([tables] if single else tables)]
+        single = isinstance(tables, str | bytes | bytearray) or not isinstance(tables, Sequence)
+        several = cast(Sequence[TableSource], [tables] if single else tables)
+        read = [_read(each, how, stratum_column) for each in several]
         if not read:
             raise CaseError("no-tables")
         first = _with_variables(read[0][0], features)
-        tables = [first, *(_alike(first, table, features) for table, _ in read[1:])]
-        parts = [pd.DataFrame(dict(zip(table.features, table.X.T, strict=True))) for table in tables]
+        alike = [first, *(_alike(first, table, features) for table, _ in read[1:])]
+        parts = [pd.DataFrame(dict(zip(table.features, table.X.T, strict=True))) for table in alike]
         labels = pd.concat([labels for _, labels in read], ignore_index=True)
         frame = pd.concat([labels, pd.concat(parts, ignore_index=True)], axis=1)
-        provenance = tuple({"name": table.name, "rows": len(table), "sha256": table.sha256} for table in tables)
+        provenance = tuple({"name": table.name, "rows": len(table), "sha256": table.sha256} for table in alike)
         return cls(frame, name=name, about=about, units=dict(first.units), logged=logged, tables=provenance)
 
     @property
@@ -432,7 +433,7 @@ class Database:
         return [Finding("missing", {"by_variable": found}, variables=tuple(found))] if found else []
 
 
-def is_database(path: object) -> bool:
+def is_database(path: object) -> TypeGuard[str | Path]:
     """Return whether a path leads to a database: a CSV file with a description beside it."""
     if not isinstance(path, str | Path) or Path(path).suffix.lower() not in (".csv", ".json"):
         return False

@@ -4,8 +4,7 @@ Figures, reports and the page ask this module; `transvariation.conformal.is_acce
 """
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
 
 from transvariation._typing import Fields
 from transvariation.casework.astm import Criterion
@@ -282,8 +281,8 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
     )
 
 
-def _fields(record: Any, kind: Any) -> Fields:
-    return {name: getattr(record, name) for name in kind.__dataclass_fields__}
+def _fields(record: object, kind: type) -> Fields:
+    return {each.name: getattr(record, each.name) for each in fields(kind)}
 
 
 def _reason(found: VariableEvidence, model: Model, accepted: bool | None) -> Reason:

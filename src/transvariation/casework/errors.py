@@ -145,7 +145,7 @@ class CaseError(ValueError):
     def __str__(self) -> str:
         return worded(self)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), self.code, remedy=self.remedy, **self.values), ()
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from scipy.signal import find_peaks
@@ -53,7 +53,7 @@ def judge(
     background: object = None,
     foreign: object = None,
     settings: CaseSettings | None = None,
-    procedure: Any = None,
+    procedure: str | Path | None = None,
     progress: Progress | None = None,
     **fields: object,
 ) -> CaseResult:

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,9 @@ from transvariation.tables.axis import interpolated
 from transvariation.tables.opening import TableSource
 from transvariation.tables.pairing import unit_problems, without_classes
 from transvariation.tables.problems import printable
+
+if TYPE_CHECKING:
+    import _csv
 
 _COLUMNS = ("id", "verdict", "p_value", "tp", "model")
 READ_OTHERWISE = ("resampled", "coarser", "missing-bands", "unused-class")  # notes on spectra
@@ -184,8 +187,8 @@ def score_table(
 
 
 def _at_positions(
-    classifier: BaseEstimator, settings: Any, names: Sequence[str], there: Sequence[str]
-) -> tuple[Any, Any]:
+    classifier: BaseEstimator, settings: Fields, names: Sequence[str], there: Sequence[str]
+) -> tuple[OneClassClassifier, dict[str, type[Warning]]]:
     """Fit the classifier of spectra again, to the positions that are there; return it and its warnings."""
     rows = pd.DataFrame(interpolated(classifier.samples_, names, there), columns=list(there))
     how = CaseSettings.from_dict(settings)
@@ -215,14 +218,14 @@ class Means(NamedTuple):
         return [f"{source} / {fragment}" if several else fragment for source, fragment in self.sums]
 
 
-def _write(writer: Any, ids: Sequence[str], columns: tuple[np.ndarray, ...], sha256: str) -> int:
+def _write(writer: "_csv.Writer", ids: Sequence[str], columns: tuple[np.ndarray, ...], sha256: str) -> int:
     """Write one line per sample, each with the start of the model's SHA-256; return how many were rejected."""
     model = [sha256[:MODEL_DIGITS]] * len(ids)
     writer.writerows(zip(map(spreadsheet_safe, ids), *columns, model, strict=True))
     return int((columns[0] == "rejected").sum())
 
 
-def _load_classifier(model: Path) -> Any:
+def _load_classifier(model: Path) -> OneClassClassifier:
     """Load a classifier that can score a table."""
     try:
         classifier = load(model)

@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from transvariation.casework.errors import CaseError
 from transvariation.casework.result import CaseResult
@@ -57,7 +56,7 @@ class Procedure:
             raise CaseError("procedure-changed", file=path.name, background=background or "its background")
         return cls(path.name, hashlib.sha256(content).hexdigest(), given, background)
 
-    def settings(self, given: Mapping[str, Any], settings: CaseSettings | None = None) -> CaseSettings:
+    def settings(self, given: Mapping[str, object], settings: CaseSettings | None = None) -> CaseSettings:
         """Build the settings of a case; what is fixed cannot be given otherwise.
 
         Those of tables and report may be given, or the same as the procedure has; `given` replaces fields of
@@ -76,7 +75,7 @@ class Procedure:
                 raise CaseError("fixed-setting", file=self.name, name=name, value=value)
         return CaseSettings.build(None, {**given, **self.fixed})
 
-    def background_of(self, given: Any) -> Any:
+    def background_of(self, given: object) -> Path | str | None:
         """Return the background of the procedure, and refuse another one."""
         same = given == self.background or (
             isinstance(given, str | Path)

@@ -220,7 +220,7 @@ def joined(inputs: Inputs, cases: Sequence[CaseResult]) -> CaseResult:
     )
 
 
-def _built(kind: Any, value: Any) -> Any:
+def _built(kind: Any, value: Any) -> Any:  # noqa: ANN401  # an annotation, and parsed JSON
     """Build a value of an annotated type from JSON values."""
     if kind is CaseSettings:
         return CaseSettings.from_dict(value)

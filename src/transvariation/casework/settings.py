@@ -6,7 +6,6 @@ Nothing heavy is imported, so that ``--help`` is fast. A new option is one field
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 from transvariation.tables.options import ROLES, Option, mapping, options_in
 from transvariation.tables.settings import Settings, SettingsError, TableSettings, document, nearest
@@ -66,7 +65,7 @@ CASE_FIELDS = {
 reading, variables, comparing, reporting = map(options_in, ("tables", "variables", "comparison", "report"))
 
 
-def _tables(value: Any, given: Option) -> dict[str, TableSettings]:
+def _tables(value: object, given: Option) -> dict[str, TableSettings]:
     found: dict[str, TableSettings] = {}
     problems = []
     for which, own in mapping(value, "the names of tables to their settings").items():
@@ -82,7 +81,7 @@ def _tables(value: Any, given: Option) -> dict[str, TableSettings]:
     return found
 
 
-def _steps(value: Any, given: Option) -> str | None:
+def _steps(value: object, given: Option) -> str | None:
     """Return the steps of a preprocessing as one string, such as "snv,sg1"."""
     if not value:
         return None
@@ -94,7 +93,7 @@ def _steps(value: Any, given: Option) -> str | None:
     return check_preprocess(steps)
 
 
-def _case(value: Any, given: Option) -> dict[str, str]:
+def _case(value: object, given: Option) -> dict[str, str]:
     case = mapping(value, "case fields to texts")
     for name, text in case.items():
         if name not in CASE_FIELDS:

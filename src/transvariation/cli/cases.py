@@ -1,7 +1,7 @@
 """Judge cases, show them again, and recompute them."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +22,9 @@ from transvariation.cli.options import (
     usage_errors,
     write_outputs,
 )
+
+if TYPE_CHECKING:
+    from transvariation.casework.procedure import Procedure
 
 NO_CONCLUSION = 3  # exit status
 
@@ -97,7 +100,7 @@ def judge(
     foreign: Path | None,
     reports: tuple[Path, ...],
     json_file: Path | None,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Judge whether RECOVERED fragments could come from the source of the CONTROL fragments.
 
@@ -139,7 +142,14 @@ def judge(
         context.exit(NO_CONCLUSION)
 
 
-def _judge_batch(batch: Path, out: Path, background: Any, settings: CaseSettings, overwrite: bool, fixed: Any) -> int:
+def _judge_batch(
+    batch: Path,
+    out: Path,
+    background: Path | str | None,
+    settings: CaseSettings,
+    overwrite: bool,
+    fixed: "Procedure | None",
+) -> int:
     """Judge many cases; return the exit status."""
     from rich.console import Console
 

@@ -1,10 +1,5 @@
 """Databases of sources, and the validation of the method on them."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from transvariation.casework import Database
-
 import json
 import shutil
 import sys
@@ -12,7 +7,7 @@ import textwrap
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,6 +29,10 @@ from transvariation.cli.options import (
     usage_errors,
     write_outputs,
 )
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
+    from transvariation.casework import Database
 
 
 @click.group(cls=Commands)
@@ -150,7 +149,7 @@ def validate(
     json_file: Path | None,
     jobs: int,
     overwrite: bool,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Measure on a DATABASE how often the method is wrong, and compare that with acceptance criteria.
 
@@ -171,7 +170,7 @@ def validate(
     with usage_errors():
         check_outputs(reports, json_file, [database], overwrite)
         settings = settings_of(ValidationSettings, options)
-        how = {"settings": settings, "criteria": criteria, "n_jobs": jobs, "checkpoint": unfinished}
+        how: Fields = {"settings": settings, "criteria": criteria, "n_jobs": jobs, "checkpoint": unfinished}
         try:
             with progress_bar(Console(stderr=True)) as show:
                 result = run(database, progress=show, **how)

@@ -36,7 +36,7 @@ _OF_A_CASE = (  # settings that a classifier by itself has no use for
 @click.argument("control", type=INPUT)
 @click.argument("model", type=OUTPUT)
 @overwrite_option
-def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
+def fit(control: Path, model: Path, overwrite: bool, **options: object) -> None:
     """Fit a classifier to the rows of CONTROL and save it as MODEL."""
     from rich.console import Console
 
@@ -65,7 +65,7 @@ def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
     help="Missing values: report them, or leave the row out.",
 )
 @overwrite_option
-def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: bool, **options: Any) -> None:
+def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: bool, **options: object) -> None:
     """Score the rows of TABLE, of any length, with MODEL; write one line per row, or per sample, into a CSV file.
 
     Rows that repeat the label of a sample are its replicates: their mean is scored.

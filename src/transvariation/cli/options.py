@@ -3,20 +3,26 @@
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from transvariation.casework.settings import CASE_FIELDS, ROLES, TABLES_OF_CASE, TableSettings
 from transvariation.tables.options import Option, flag_of, options_of
+from transvariation.tables.settings import Settings
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
 
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 COUNT = click.IntRange(min=1)
+
+S = TypeVar("S", bound=Settings)
 
 
 class Commands(click.Group):
@@ -29,7 +35,7 @@ class Commands(click.Group):
                 [(name, self.commands[name].get_short_help_str(500)) for name in self.list_commands(ctx)]
             )
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         try:
             return super().invoke(ctx)
@@ -102,7 +108,9 @@ def group_of(option: click.Option) -> str:
     return getattr(option, "group", "") or "options"
 
 
-def settings_options(kind: type[Any], *groups: str, without: tuple[str, ...] = ()) -> Any:
+def settings_options(
+    kind: type[Settings], *groups: str, without: tuple[str, ...] = ()
+) -> Callable[[click.Command], click.Command]:
     """Add the options of settings to a command: the fields in some groups, and the same for each single table."""
     found: list[GroupedOption] = []
     for name, given in options_of(kind).items():
@@ -134,7 +142,7 @@ def _option(name: str, flag: str, given: Option, default: object, hidden: bool =
     """Build the option of one field; a value that was not given is None."""
     manner, more = _FORMS.get(given.kind, ("", {"metavar": "TEXT"}))
     words = f"{given.sentence} {manner}".rstrip()
-    if given.kind == "choice":
+    if isinstance(given.choices, Mapping):
         listed = [f"{choice} ({meaning})" for choice, meaning in given.choices.items()]
         words = f"{words}: {', '.join(listed[:-1])} or {listed[-1]}."
         more = {"metavar": "|".join(given.choices) if len(given.choices) < 4 else "NAME"}
@@ -178,7 +186,7 @@ def _shares(context: click.Context, option: click.Parameter, text: str | None) -
 
 
 # How values of each kind are given, by kind: what the help says of it, and what click is told.
-_FORMS: dict[str, tuple[str, dict[str, Any]]] = {
+_FORMS: dict[str, tuple[str, "Fields"]] = {
     "flag": ("", {"is_flag": True, "default": None}),
     "whole": ("", {"metavar": "N", "type": int}),
     "number": ("", {"metavar": "NUMBER", "type": float}),
@@ -195,14 +203,14 @@ _FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def settings_of(kind: type[Any], options: dict[str, Any]) -> Any:
+def settings_of(kind: type[S], options: Mapping[str, object]) -> S:
     """Build settings from the options that were given."""
     return kind.build(None, given_fields(options))
 
 
-def given_fields(options: dict[str, Any]) -> dict[str, Any]:
+def given_fields(options: Mapping[str, object]) -> "Fields":
     """Return the options that were given, as fields of settings."""
-    given: dict[str, Any] = {}
+    given: Fields = {}
     for name, value in options.items():
         if value is None:
             continue
@@ -246,7 +254,7 @@ json_option = click.option(
 )
 
 
-def output_options(command: Any) -> Any:
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the files that a command writes."""
     return report_option(json_option(overwrite_option(command)))
 

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import transvariation as tv
+from transvariation._typing import Rows
 from transvariation.base import TransvariationClassifier
 from transvariation.calibration import take_rows
 from transvariation.dask.parts import (
+    Results,
     check_one_table,
     in_memory,
     is_blocks,
@@ -31,7 +33,7 @@ class PartitionedClassifier(TransvariationClassifier):
 
     sample_size: int
 
-    def fit(self, X: Any, y: object = None, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 
         Parameters
@@ -64,7 +66,7 @@ class PartitionedClassifier(TransvariationClassifier):
         labels, items = (None if given is None else np.asarray(given)[kept] for given in (y, groups))
         return super().fit(take_rows(X, kept), labels, items)
 
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: Rows) -> Results:
         """Score samples: high = typical.
 
         Parameters
@@ -79,7 +81,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("score_samples", X)
 
-    def decision_function(self, X: object) -> Any:
+    def decision_function(self, X: object) -> Results:
         """Compute the score minus the threshold: samples are accepted where it is not negative.
 
         Parameters
@@ -94,7 +96,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("decision_function", X)
 
-    def predict(self, X: object) -> Any:
+    def predict(self, X: object) -> Results:
         """Classify samples: +1 = accepted as target, -1 = rejected.
 
         Parameters
@@ -109,7 +111,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("predict", X, np.int64)
 
-    def transvariation_probability(self, X: object) -> Any:
+    def transvariation_probability(self, X: object) -> Results:
         """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge.
 
         Parameters
@@ -124,7 +126,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("transvariation_probability", X)
 
-    def p_values(self, X: Any, **options: Any) -> Any:
+    def p_values(self, X: Rows, **options: Any) -> Results:
         """Compute conformal p-values.
 
         Parameters
@@ -144,7 +146,7 @@ class PartitionedClassifier(TransvariationClassifier):
             raise ValueError("weights are for rows in memory; give X as an array or a DataFrame")
         return self._for_each_part("p_values", X, **options)
 
-    def _for_each_part(self, method: str, X: object, dtype: type = np.float64, **options: object) -> object:
+    def _for_each_part(self, method: str, X: object, dtype: type = np.float64, **options: Any) -> Results:
         own = partial(getattr(super(), method), **options)
         return own(X) if in_memory(X) else map_parts(X, own, dtype)
 
@@ -296,7 +298,7 @@ class NeighborTOCC(PartitionedClassifier, tv.NeighborTOCC):
         calibration: object = "loo",
         scalings: Sequence[str] = ("range", "normal", "whitened"),
         pairs: bool = True,
-        categorical_features: object = "from_dtype",
+        categorical_features: str | ArrayLike | None = "from_dtype",
         trim: float = 0.0,
         max_reference: int | None = 10_000,
         n_jobs: int | None = None,

@@ -11,7 +11,7 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 
 from dask import compute, delayed
-from transvariation._typing import Indices
+from transvariation._typing import Indices, Rows
 from transvariation.calibration import count_rows, take_rows
 from transvariation.explanation import to_pandas
 from transvariation.subsample import splitmix64
@@ -21,6 +21,7 @@ BLOCK_ROWS = 2**18  # rows of a memory map that are read at once
 _ALL_HASHES = 2**64 - 1
 
 Keys = NDArray[np.uint64]
+Results = Any  # in the form of the rows: an array, an iterator over arrays or a Dask array
 
 
 def is_dask(X: object) -> bool:
@@ -47,7 +48,7 @@ def check_one_table(X: object) -> None:
         )
 
 
-def blocks_of(X: Any) -> Iterator[Any]:
+def blocks_of(X: Rows) -> Iterator[Rows]:
     """Iterate over the blocks of a memory map, an iterator or a function that returns one."""
     if isinstance(X, np.memmap):
         yield from (np.asarray(X[i : i + BLOCK_ROWS]) for i in range(0, len(X), BLOCK_ROWS))
@@ -64,7 +65,7 @@ class Sample:
 
     def __init__(self, size: int):
         self.size, self.limit = size, _ALL_HASHES
-        self.pieces: list[tuple[Keys, Any]] = []
+        self.pieces: list[tuple[Keys, Rows]] = []
 
     def add(self, keys: Keys, rows: object) -> None:
         """Add rows with their keys."""
@@ -74,7 +75,7 @@ class Sample:
             self.limit >>= 1
             self.pieces = [_at_most(self.limit, *piece) for piece in self.pieces]
 
-    def rows(self) -> Any:
+    def rows(self) -> Rows:
         """Join the rows that were kept."""
         tables = [rows for _, rows in self.pieces]
         if not tables:
@@ -84,7 +85,7 @@ class Sample:
         return np.concatenate(tables)
 
 
-def sample_rows(X: object, size: int) -> Any:
+def sample_rows(X: object, size: int) -> Rows:
     """Draw at most `size` rows, and at least about half as many if there are enough.
 
     Examples
@@ -121,7 +122,7 @@ def sample_numbers(n: int, size: int) -> Indices:
     return sample.rows()[:, 0]
 
 
-def map_parts(X: object, function: Callable[[object], object], dtype: type) -> Any:
+def map_parts(X: object, function: Callable[[object], object], dtype: type) -> Results:
     """Compute a result for each row: a lazy array for a Dask collection, an iterator for blocks, else an array."""
     if is_dask(X):
         import dask.array as da
@@ -136,7 +137,7 @@ def map_parts(X: object, function: Callable[[object], object], dtype: type) -> A
     return results if is_blocks(X) else np.concatenate([np.empty(0, dtype), *results])
 
 
-def _delayed_parts(X: Any) -> list[Delayed]:
+def _delayed_parts(X: Rows) -> list[Delayed]:
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimensions; give rows and columns")
     # A row must be in one piece; rows stay where they are.
@@ -144,7 +145,7 @@ def _delayed_parts(X: Any) -> list[Delayed]:
     return np.ravel(np.asarray(X.to_delayed(), dtype=object)).tolist()
 
 
-def _result(function: Callable[[object], object], rows: Any, number: int, dtype: type) -> object:
+def _result(function: Callable[[object], object], rows: Rows, number: int, dtype: type) -> object:
     if not len(rows):  # which scikit-learn refuses
         return np.empty(0, dtype)
     try:
@@ -167,7 +168,7 @@ def _at_most(limit: int, keys: Keys, rows: object) -> tuple[Keys, object]:
     return (keys, rows) if len(kept) == len(keys) else (keys[kept], take_rows(rows, kept))
 
 
-def _check_like_the_first(rows: Any, first: Any, number: int) -> None:
+def _check_like_the_first(rows: Rows, first: Rows, number: int) -> None:
     if getattr(rows, "ndim", 2) != 2:
         raise ValueError(f"partition {number} has shape {rows.shape}; each must be a table of shape (rows, columns)")
     found, expected = column_names(rows), column_names(first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ class GaussianMixtureMixin(DensityMixin):
         """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
         raise NotImplementedError
 
-    def score(self: Any, X: ArrayLike, y: object = None) -> float:
+    def score(self, X: ArrayLike, y: object = None) -> float:
         """Compute the mean log density of the rows of `X`.
 
         Parameters

@@ -64,7 +64,7 @@ def _order(values):
     return values.argsort(kind="stable") if ties else order, ties
 
 
-@compiled
+@compiled()
 def _fold(X, m):
     """Group rows by orthant, mirrored so that beyond means greater; the original rows; where each orthant starts.
 
@@ -92,7 +92,7 @@ def _fold(X, m):
     return folded, which, start
 
 
-@compiled
+@compiled()
 def _count_before(tree, position):
     """Count the members of a set before a position; the set is a binary indexed tree."""
     total = np.int32(0)
@@ -102,7 +102,7 @@ def _count_before(tree, position):
     return total
 
 
-@compiled
+@compiled()
 def _add(tree, position):
     position += 1
     while position < len(tree):
@@ -110,7 +110,7 @@ def _add(tree, position):
         position += position & -position
 
 
-@compiled
+@compiled()
 def _count_two(order, unit, count):
     """Go through the order of the second feature and count the units so far that are earlier in the sequence."""
     tree = np.zeros(len(order) + 1, np.int32)
@@ -120,7 +120,7 @@ def _count_two(order, unit, count):
             _add(tree, np.int64(t))
 
 
-@compiled
+@compiled()
 def _count_three(second, third, unit, count):
     """Divide the sequence, and count for each half of a stretch on its next half as in two features."""
     n = len(second)
@@ -139,7 +139,7 @@ def _count_three(second, third, unit, count):
         _first_half_on_second(second, third, unit, level, local, items, count)
 
 
-@compiled
+@compiled()
 def _both_less(u, v, a, b):
     total = np.int16(0)
     for s in range(len(u)):
@@ -147,7 +147,7 @@ def _both_less(u, v, a, b):
     return total
 
 
-@compiled
+@compiled()
 def _rank_within(order, level, rank):
     """Rank the items of each stretch of 2^level by their order."""
     cursor = np.zeros((len(order) >> level) + 1, rank.dtype)
@@ -157,7 +157,7 @@ def _rank_within(order, level, rank):
         cursor[t >> level] += 1
 
 
-@compiled
+@compiled()
 def _first_half_on_second(second, third, unit, level, local, items, count):
     """In each stretch of 2^level items, count the units of its first half beyond each item of its second half."""
     n = len(second)

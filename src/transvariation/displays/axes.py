@@ -52,12 +52,12 @@ def legend(ax: "Axes", **options: Any) -> None:
         ax.legend(**options)
 
 
-def axes_of(height: float, n: int | None = None) -> tuple[Any, Any]:
-    """Make a figure that pyplot does not manage, with one pair of axes, or n, one below the other."""
+def axes_of(height: float, n: int = 1) -> "tuple[Figure, list[Axes]]":
+    """Make a figure that pyplot does not manage, with n pairs of axes, one below the other."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PHONE_WIDTH, height), layout="constrained")
-    axes = figure.subplots(n or 1, 1, sharex=True, squeeze=False).ravel()
+    axes = figure.subplots(n, 1, sharex=True, squeeze=False).ravel().tolist()
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
-    return figure, axes if n else axes[0]
+    return figure, axes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from transvariation._typing import Fields
@@ -72,8 +73,8 @@ class DistanceDisplay(Display):
     def from_estimator(
         cls,
         model: DDSIMCA,
-        members: Mapping[str, Any],
-        strangers: Mapping[str, Any] | None = None,
+        members: Mapping[str, ArrayLike],
+        strangers: Mapping[str, ArrayLike] | None = None,
         *,
         labels: bool = True,
         ax: Axes | None = None,
@@ -101,7 +102,7 @@ class DistanceDisplay(Display):
         for given, member in ((members, True), (strangers or {}, False)):
             for name, X in given.items():
                 distances, wrong = model.distances(X), (model.predict(X) == 1) != member
-                names = X.index if hasattr(X, "index") else range(len(distances))
+                names = X.index if isinstance(X, pd.DataFrame) else range(len(distances))
                 texts = [str(text) if bad and labels else "" for text, bad in zip(names, wrong, strict=True)]
                 groups.append((name, distances, member, texts))
         how = {"degrees_of_freedom": model.degrees_of_freedom_, "limits": model.critical_distances()}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from string import ascii_uppercase
-from typing import Any
 
 import pandas as pd
 
@@ -41,7 +40,7 @@ def mean_frame(result: CaseResult, conclusions: Sequence[Conclusion]) -> pd.Data
     """Tabulate means and standard deviations of the control and some fragments, with a row per variable."""
     digits = Digits(result)
     known = {name: [mean(k.measurements[name]) for k in result.inputs.known] for name in result.inputs.features}
-    columns: list[tuple[str, Mapping[str, Any]]] = [
+    columns: list[tuple[str, Mapping[str, Sequence[float]]]] = [
         ("control", known),
         *((c.fragment, c.measurements) for c in conclusions),
     ]

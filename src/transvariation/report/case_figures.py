@@ -1,9 +1,9 @@
 """Figures of a case: fragments in two variables, strips, Tippett and ECE plots."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def strongest_variables(result: CaseResult) -> tuple[str, ...]:
 def draw_fragments(result: CaseResult) -> Figure:
     """Draw control and recovered fragments in their two strongest variables, or in the only one."""
     names = strongest_variables(result)
-    figure, ax = axes_of(3.6)
+    figure, (ax,) = axes_of(3.6)
     sets = [("control", [(k.fragment, k.measurements) for k in result.inputs.known])]
     for against, words in enumerate(outcome_words(result)):
         chosen = [(c.fragment, c.measurements) for c in result.conclusions if _is_against(c) == bool(against)]
@@ -115,7 +115,7 @@ def _draw_importance(result: CaseResult) -> Figure:
     spectra = spectra_of(result)
     band = spectra.band(result.model.sensitivity_used)
     deviation = band.deviation(np.array([c.spectrum for c in result.excluded]))
-    figure, ax = axes_of(2.2)
+    figure, (ax,) = axes_of(2.2)
     x, drawn = prepare_positions(ax, deviation.shape[1], spectra.axis)
     above, below = (deviation > band.width).mean(axis=0), -(deviation < -band.width).mean(axis=0)
     ax.fill_between(x[drawn], above[drawn], color=WARM, linewidth=0.5, label="above the band")
@@ -154,7 +154,8 @@ def draw_distance_plot(result: CaseResult) -> Figure:
     found = result.distances
     assert found is not None
     sensitivity = result.model.sensitivity_used
-    groups: list[tuple[str, Any, bool, list[str]]] = [("control", found.control, True, [""] * len(found.control))]
+    Group = tuple[str, Sequence[Sequence[float]], bool, list[str]]
+    groups: list[Group] = [("control", found.control, True, [""] * len(found.control))]
     for against, words in enumerate(outcome_words(result)):
         at = [i for i, c in enumerate(result.conclusions) if _is_against(c) == bool(against)]
         named = bool(against) and len(at) <= EXCLUDED_NAMED
@@ -174,14 +175,14 @@ def draw_distance_plot(result: CaseResult) -> Figure:
 
 def _draw_extremes(result: CaseResult) -> Figure:
     """Draw the extremes plot of the recovered fragments."""
-    figure, ax = axes_of(3.2)
+    figure, (ax,) = axes_of(3.2)
     ExtremesDisplay.from_predictions([c.p_value for c in result.conclusions if c.p_value is not None], ax=ax)
     return figure
 
 
 def _draw_foreign(result: CaseResult) -> Figure:
     """Draw sensitivity and specificity over the threshold of the p-value."""
-    foreign, (figure, ax) = result.foreign, axes_of(3.2)
+    foreign, (figure, (ax,)) = result.foreign, axes_of(3.2)
     assert foreign is not None
     curve = roc(foreign.control_p_values, foreign.p_values)
     finite = np.isfinite(curve.thresholds)
@@ -225,7 +226,7 @@ def _draw_aliens(result: CaseResult) -> Figure:
 
 def _draw_selectivity(result: CaseResult) -> Figure:
     """Draw the selectivity of DD-SIMCA, a curve for each class of known foreign fragments."""
-    sensitivity, (figure, ax) = np.linspace(0.001, 0.999, 400), axes_of(3.2)
+    sensitivity, (figure, (ax,)) = np.linspace(0.001, 0.999, 400), axes_of(3.2)
     for (name, each), style in zip(_strangers_of(result).items(), cycle(("-", "--", ":", "-.")), strict=False):
         ax.plot(1 - each.selectivity_at(sensitivity), sensitivity, style, label=name)
     ax.set(xlabel="type II error (1 - selectivity)", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -235,7 +236,7 @@ def _draw_selectivity(result: CaseResult) -> Figure:
 
 def _drawn(display: Display, height: float) -> Figure:
     """Draw a display in a figure of its own."""
-    figure, ax = axes_of(height)
+    figure, (ax,) = axes_of(height)
     display.plot(ax)
     return figure
 
@@ -374,7 +375,7 @@ def draw_ece(ax: Axes, ece: dict[str, tuple[float, ...]]) -> None:
 
 def draw_performance(performance: Performance | Ratios) -> dict[str, Figure]:
     """Draw the Tippett and the ECE plot of a likelihood-ratio system."""
-    (tippett, left), (entropy, right) = axes_of(3.3), axes_of(3.3)
+    (tippett, (left,)), (entropy, (right,)) = axes_of(3.3), axes_of(3.3)
     draw_tippett(left, performance.tippett_same, performance.tippett_different)
     draw_ece(right, performance.ece)
     figures = {"Tippett plot": tippett, "Empirical cross-entropy (ECE)": entropy}

@@ -1,6 +1,6 @@
 """The figures of the paper's glass analysis."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def view(planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
     return figure
 
 
-def draw_features(axes: Any, groups: dict[str, pd.DataFrame]) -> None:
+def draw_features(axes: np.ndarray, groups: dict[str, pd.DataFrame]) -> None:
     """Draw one panel per variable with a box for each group of samples; the first group, the target, stands out."""
     first = next(iter(groups.values()))
     panels = np.ravel(axes)

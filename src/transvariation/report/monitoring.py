@@ -37,7 +37,7 @@ def monitoring_figure(result: MonitoringResult) -> Figure:
 def contribution_figure(alarm: Alarm) -> Figure:
     """Draw the contributions of the variables to an alarm, the largest first."""
     shown = dict(list(alarm.contributions.items())[:_MOST_BARS])
-    figure, ax = axes_of(0.7 + 0.28 * len(shown))
+    figure, (ax,) = axes_of(0.7 + 0.28 * len(shown))
     ax.barh(range(len(shown)), list(shown.values()), color=DARK)
     ax.set_yticks(range(len(shown)), [wrapped(name, 28) for name in shown], **PLAIN)
     ax.invert_yaxis()

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -92,10 +93,11 @@ class Section:
         *,
         kind: str = "table",
         outcomes: Sequence[bool | None] = (),
-        **how: Any,
+        digits: int = 3,
+        forms: dict[str, str] | None = None,
     ) -> "Section":
-        """Add a table, its second column colored by outcomes; further arguments are those of `laid_out`."""
-        columns, rows = laid_out(table, **how)
+        """Add a table, its second column colored by outcomes; `laid_out` explains `digits` and `forms`."""
+        columns, rows = laid_out(table, digits, forms)
         columns = [column | {"name": said(column["name"])} for column in columns]
         rows = [[said(cell) if cell in CELLS else cell for cell in row] for row in rows]
         marks = [{True: "for", False: "against", None: "neither"}[each] for each in outcomes]
@@ -115,14 +117,14 @@ class Section:
 
 def laid_out(
     table: pd.DataFrame, digits: int = 3, forms: dict[str, str] | None = None
-) -> tuple[list[Fields], list[list[Any]]]:
+) -> tuple[list[Fields], list[list[str | Fields]]]:
     """Format a table: numbers with `digits` decimals or by the format of the column, missing values as a dash."""
     columns = [{"name": str(c), "text": not pd.api.types.is_numeric_dtype(kind)} for c, kind in table.dtypes.items()]
     form = [(forms or {}).get(str(column["name"]), f".{digits}f") for column in columns]
     return columns, [list(map(_cell, row, form)) for row in table.itertuples(index=False)]
 
 
-def _cell(value: Any, form: str) -> Any:
+def _cell(value: object, form: str) -> str | Fields:
     if isinstance(value, dict):
         return value  # an image: its SVG and alternative text
     if isinstance(value, bool):
@@ -209,7 +211,7 @@ def _css_string(text: str) -> str:
     return "".join(each if each.isascii() and each.isalnum() else f"\\{ord(each):06x}" for each in text)
 
 
-def _typst() -> Any:
+def _typst() -> ModuleType:
     try:
         import typst
     except ImportError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from transvariation.report.figure_style import label_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
 
 MARKS: dict[str, Fields] = {
     "control, accepted": figure_style.KNOWN,
@@ -27,7 +28,7 @@ _MANY_VALUES = 250  # values in a variable; with more the even lines are narrow 
 
 def draw_plane(
     ax: Axes, classifier: BaseEstimator, control: pd.DataFrame, recovered: pd.DataFrame | None = None
-) -> Any:
+) -> QuadMesh:
     """Draw a fitted classifier on two variables: tp in shades, its boundary, its center, accepted and rejected samples.
 
     The image is returned for a color bar.

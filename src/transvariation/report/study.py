@@ -1,9 +1,8 @@
 """The study commands: compute with a progress bar, then write the page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -12,9 +11,11 @@ from transvariation.atomic_write import make_folder
 from transvariation.provenance import command_line, provenance
 from transvariation.report.glass import write_glass_page
 from transvariation.report.simulation import write_simulation_page
-from transvariation.studies.checkpoint import Checkpoint
+from transvariation.studies.checkpoint import Checkpoint, Task
 from transvariation.studies.glass import GlassStudy
 from transvariation.studies.simulation import Study
+
+Part = tuple[str, Sequence[Task], Callable[[Checkpoint], Iterator[Task]]]  # of a study: name, tasks, what runs them
 
 
 def simulate(study: Study, directory: Path, console: Console) -> Path:
@@ -27,7 +28,7 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
 
 def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
     """Run what is missing of the paper's glass analysis and its cross-validation, then write tables, figures, page."""
-    parts = [
+    parts: list[Part] = [
         ("the paper's cells", study.cells(), study.run_cells),
         ("unseen fragments", study.folds(), study.run_folds),
     ]
@@ -37,9 +38,9 @@ def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
 
 
 def _run(
-    study: Study | GlassStudy, directory: Path, console: Console, what: str, parts: Sequence[tuple[str, Any, Any]]
+    study: Study | GlassStudy, directory: Path, console: Console, what: str, parts: Sequence[Part]
 ) -> tuple[Checkpoint, str]:
-    """Run what is missing of each part: its name, tasks and what runs them; return the results and the time it took.
+    """Run what is missing of each part; return the results and the time it took.
 
     Each kind of warning is printed once, with the number of tasks in which it was given.
     """

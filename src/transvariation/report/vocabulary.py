@@ -105,7 +105,7 @@ def said(text: str) -> str:
     return "".join(a + b for a, b in zip(map(replaced, parts), [*names, ""], strict=True))
 
 
-def spoken(content: Any) -> Any:
+def spoken(content: Any) -> Any:  # noqa: ANN401  # parsed JSON
     """Put all texts of a JSON value in the present vocabulary, but names, files and drawings."""
     if isinstance(content, str):
         return said(content)

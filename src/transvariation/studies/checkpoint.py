@@ -5,7 +5,7 @@ import os
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from transvariation.exceptions import OrderedScores
 
 Task = Sequence[Any]  # the arguments of one call
+Done = tuple[Task, Any, dict[str, str]]  # a task, its result, and the first warning of each kind
 
 
 class CheckpointError(ValueError):
@@ -38,7 +39,7 @@ class Checkpoint:
     def __init__(self, path: Path, header: dict[str, object]):
         self.path = path
         self.header = json.loads(json.dumps(header))
-        self.results: dict[Hashable, Any] = {}
+        self.results: dict[tuple, Any] = {}
         self.warned: Counter[str] = Counter()  # in how many tasks each kind of warning was given
         self.warnings: dict[str, str] = {}  # the first message of each kind
         content = path.read_bytes() if path.exists() else b""
@@ -122,7 +123,7 @@ def _checksum(entry: dict[str, object]) -> int:
     return zlib.crc32(json.dumps(entry, sort_keys=True).encode())
 
 
-def _with_task(function: Callable[..., object], task: Task) -> tuple[Task, Any, dict[str, str]]:
+def _with_task(function: Callable[..., object], task: Task) -> Done:
     """Run a task; return it with its result and the first warning of each kind that it gave.
 
     Linear algebra has one thread, as in a worker process: with more, sums are taken in another order.
@@ -134,9 +135,7 @@ def _with_task(function: Callable[..., object], task: Task) -> tuple[Task, Any, 
     return task, result, {each.category.__name__: str(each.message) for each in reversed(caught)}
 
 
-def _results(
-    tasks: Sequence[Task], function: Callable[..., object], jobs: int | str
-) -> Iterator[tuple[Task, Any, dict[str, str]]]:
+def _results(tasks: Sequence[Task], function: Callable[..., object], jobs: int | str) -> Iterator[Done]:
     if isinstance(jobs, str):
         yield from _on_dask(tasks, function, jobs)
     elif jobs == 1:
@@ -148,9 +147,7 @@ def _results(
         yield from parallel(delayed(_with_task)(function, task) for task in tasks)
 
 
-def _on_dask(
-    tasks: Sequence[Task], function: Callable[..., object], address: str
-) -> Iterator[tuple[Task, Any, dict[str, str]]]:
+def _on_dask(tasks: Sequence[Task], function: Callable[..., object], address: str) -> Iterator[Done]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:

@@ -10,11 +10,15 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from itertools import islice
-from typing import IO, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
+from transvariation._typing import Fields
 from transvariation.tables.grid import BLOCK_CELLS, LARGEST_TEXT, Block, Grid, Limits, is_filled
 from transvariation.tables.problems import Problems, TableError, some_of
 from transvariation.tables.settings import TableSettings
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
 MOST_EMPTY = 1_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
@@ -163,17 +167,17 @@ def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
         return []
 
 
-def _visible(book: Any) -> list[str]:
+def _visible(book: "Workbook") -> list[str]:
     return [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
 
 
-def _open(stream: BinaryIO, problems: Problems, limits: Limits) -> Any:
+def _open(stream: BinaryIO, problems: Problems, limits: Limits) -> "Workbook":
     _check_archive(stream, problems, limits)
     problems.check()
     try:
         from openpyxl.reader.excel import ExcelReader, ReadOnlyWorksheet
     except ImportError:
-        needs = {"library": "openpyxl", "packages": "openpyxl defusedxml"}
+        needs: Fields = {"library": "openpyxl", "packages": "openpyxl defusedxml"}
         raise problems.stop("library", remedy="install", kind="Excel", **needs) from None
 
     class Worksheet(ReadOnlyWorksheet):

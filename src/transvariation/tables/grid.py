@@ -8,17 +8,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, BinaryIO, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from transvariation._typing import Bools, Indices
+from transvariation._typing import Bools, Fields, Indices
 from transvariation.tables.cells import Column, Limit, read_cell
 from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import TableSettings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.parquet import FileMetaData
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 LARGEST_TEXT = 100_000_000  # bytes in a row group of a Parquet file, characters in a block of any table
@@ -179,21 +184,22 @@ class TypedGrid(Grid):
                 yield Block(rows, [_cells(column) for _, column in frame.items()], (start - 2) / max(self.n_rows, 1))
 
 
-def _cells(column: Any) -> Column:
+def _cells(column: pd.Series) -> Column:
     """Return floats, or objects where floats would lose something: an id may have more digits than they."""
     kind = column.dtype.kind
     if kind in "iu" and column.notna().any():
         kind = "f" if int(column.min()) >= -(2**53) and int(column.max()) <= 2**53 else "O"
-    floats = kind in "iuf"
-    return np.asarray(column.to_numpy(np.float64 if floats else object, na_value=np.nan if floats else None))
+    if kind in "iuf":
+        return column.to_numpy(np.float64, na_value=np.nan)
+    return np.asarray(column.to_numpy(object, na_value=None))  # type: ignore[call-overload]  # it takes None
 
 
-def open_frame(frame: Any, problems: Problems, how: TableSettings) -> TypedGrid:
+def open_frame(frame: pd.DataFrame | object, problems: Problems, how: TableSettings) -> TypedGrid:
     """Open a pandas DataFrame, or a table that offers Arrow's interface, such as a polars DataFrame.
 
     An index other than 0, 1, 2, ... becomes the first column. The fingerprint is that of header and cells.
     """
-    if not hasattr(frame, "iloc"):
+    if not isinstance(frame, pd.DataFrame):
         frame = _pandas(_pyarrow(problems, type(frame).__module__.split(".")[0]).table(frame))
     index, names = frame.index, list(map(str, frame.columns))
     if frame.columns.nlevels > 1 or index.nlevels > 1:
@@ -283,7 +289,7 @@ def _footer_size(stream: BinaryIO) -> int:
     return size if size < end else 0  # a damaged file, of which pyarrow says so
 
 
-def _text_sizes(metadata: Any, text: Sequence[str]) -> Iterator[tuple[int, dict[str, int]]]:
+def _text_sizes(metadata: "FileMetaData", text: Sequence[str]) -> Iterator[tuple[int, dict[str, int]]]:
     """Return for each part of the rows their number, and the bytes that its columns of text take once unpacked."""
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         columns = map(group.column, range(group.num_columns))
@@ -291,7 +297,7 @@ def _text_sizes(metadata: Any, text: Sequence[str]) -> Iterator[tuple[int, dict[
         yield max(group.num_rows, 1), sizes
 
 
-def _longest(column: Any) -> int:
+def _longest(column: "pa.Array") -> int:
     """Return the length in bytes of the longest text in a column, 0 if it holds none."""
     import pyarrow.compute as compute
 
@@ -299,13 +305,13 @@ def _longest(column: Any) -> int:
     return 0 if words is None else compute.max(compute.binary_length(words)).as_py() or 0
 
 
-def _readable(column: Any) -> Any:
+def _readable(column: "pa.Array") -> "pa.Array":
     """Check that a column is whole, and round times to microseconds, as Python has them."""
     column.validate(full=True)
     return column.cast("time64[us]", safe=False) if str(column.type) == "time64[ns]" else column
 
 
-def _pandas_of(columns: list[Any], n: int) -> pd.DataFrame:
+def _pandas_of(columns: "list[pa.Array | str]", n: int) -> pd.DataFrame:
     """Convert columns of Arrow's; of a column that is not read there is only the name of its type."""
     import pyarrow as pa
 
@@ -313,14 +319,14 @@ def _pandas_of(columns: list[Any], n: int) -> pd.DataFrame:
     return _pandas(pa.RecordBatch.from_arrays(arrays, names=list(map(str, range(len(arrays))))))
 
 
-def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
+def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> ModuleType:
     try:
         return import_module(module)
     except ImportError:
-        needs = {"library": "pyarrow", "packages": "pyarrow"}
+        needs: Fields = {"library": "pyarrow", "packages": "pyarrow"}
         raise problems.stop("library", remedy="install", kind=kind, **needs) from None
 
 
-def _pandas(arrow: Any) -> pd.DataFrame:
+def _pandas(arrow: "pa.Table | pa.RecordBatch") -> pd.DataFrame:
     """Convert a table of Arrow's; whole numbers with gaps are not converted to floats, which have fewer digits."""
     return arrow.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if "int" in str(kind) else None)

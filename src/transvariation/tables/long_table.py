@@ -111,7 +111,7 @@ def _pivoted(grid: Grid, block: Block, names: int, value: int, labels: Sequence[
         empty = block.rows[[i for (_, variable), i in places.items() if variable == variables[""]]]
         grid.problems.add("empty-label", int(empty[0]), grid.header[names], role="variable", rows=f"row {empty[0]}")
     if len(variables) * len(samples) > MOST_PIVOTED:
-        n = {"rows": len(block.rows), "samples": len(samples), "variables": len(variables)}
+        n: Fields = {"rows": len(block.rows), "samples": len(samples), "variables": len(variables)}
         raise grid.problems.stop("long-table-sparse", None, grid.header[names], **n)
     cells = np.full((len(variables), len(samples)), None, dtype=object)
     for (row, variable), i in places.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, BinaryIO, Union
+from typing import BinaryIO, Union
 
 import numpy as np
 import pandas as pd
@@ -128,7 +128,7 @@ def _are_data(header: list[str]) -> bool:
     return bool(np.isfinite(numbers).all() and not is_axis)
 
 
-def _stream(source: Any, problems: Problems) -> BinaryIO:
+def _stream(source: TableSource, problems: Problems) -> BinaryIO:
     if isinstance(source, bytes | bytearray | memoryview):
         return io.BytesIO(source)
     if isinstance(source, str | os.PathLike):
@@ -139,7 +139,7 @@ def _stream(source: Any, problems: Problems) -> BinaryIO:
         except (OSError, ValueError) as error:  # a NUL byte in a path is a ValueError
             raise problems.stop("cannot-open", reason=getattr(error, "strerror", None) or str(error)) from None
         raise problems.stop("no-file")
-    if not (hasattr(source, "read") and hasattr(source, "seek")) or isinstance(source, io.TextIOBase):
+    if isinstance(source, pd.DataFrame | io.TextIOBase) or not (hasattr(source, "read") and hasattr(source, "seek")):
         raise TypeError(f"a table is a path, bytes, an open binary file or a DataFrame, not {type(source).__name__}")
     return source
 

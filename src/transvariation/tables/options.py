@@ -2,10 +2,13 @@
 
 import codecs
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
 
 ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
 MARKS = {".": "point", ",": "comma"}
@@ -19,12 +22,12 @@ class Option(NamedTuple):
     kind: str  # what values it takes, a key of `OPTION_KINDS`
     help: str  # what it does, in a sentence
     flag: str = ""  # its name on the command line, if that is not the field's own
-    choices: Any = ()  # allowed values, with what they mean where they are a mapping
+    choices: Sequence[str] | Mapping[str, str] = ()  # allowed values, with what they mean where they are a mapping
     example: object = None  # a value to suggest after a wrong one
     least: float = 0  # the smallest number allowed
     absent: str = ""  # what happens if it is left out
     label: str = ""  # its name on the page, if that is not the field's own
-    check: Callable[[Any, Any], Any] | None = None  # what keeps or refuses a value, if not its kind
+    check: "ValueCheck | None" = None  # what keeps or refuses a value, if not its kind
     optional: bool = False  # whether it may be None
 
     @property
@@ -34,11 +37,14 @@ class Option(NamedTuple):
         return f"{self.help.removesuffix('.')}{default}{'' if isinstance(self.choices, Mapping) else '.'}"
 
 
-def options_in(group: str) -> Callable[..., Any]:
+ValueCheck = Callable[[object, Option], object]
+
+
+def options_in(group: str) -> Callable[..., Any]:  # a field, which stands for its default, as in dataclasses
     """Return what declares the fields of one group: by its default, its kind, its help and more of `Option`."""
 
-    def declare(default: object, kind: str, help: str, **more: Any) -> Any:
-        own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
+    def declare(default: object, kind: str, help: str, **more: Any) -> object:
+        own: Fields = {"default_factory": dict} if default == {} else {"default": default}
         return field(**own, metadata={"option": Option(group, kind, help, **more, optional=default is None)})
 
     return declare
@@ -65,9 +71,10 @@ def _expect(is_right: object, value: object, words: str) -> None:
         raise ValueError(f"={value!r} {words}")
 
 
-def _text(value: object, given: Option) -> object:
-    _expect(isinstance(value, str), value, "must be a text")
-    return value
+def _text(value: object, given: Option) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"={value!r} must be a text")
 
 
 def _sheet(value: object, given: Option) -> object:
@@ -97,19 +104,19 @@ def _delimiter(value: object, given: Option) -> object:
     return value
 
 
-def _encoding(value: Any, given: Option) -> object:
+def _encoding(value: object, given: Option) -> object:
     try:
-        known = codecs.lookup(_text(value, given))._is_text_encoding  # type: ignore[arg-type]  # base64 is no text
+        known = codecs.lookup(_text(value, given))._is_text_encoding  # base64 is no text
     except (LookupError, ValueError):
         known = False
     _expect(known, value, "is unknown; utf-8, cp1252 and utf-16 are the usual ones")
     return value
 
 
-def _whole(value: Any, given: Option) -> int:
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least
-    _expect(is_whole, value, f"must be a whole number, at least {given.least}")
-    return int(value)
+def _whole(value: object, given: Option) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least:
+        return int(value)
+    raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
 
 
 def _as_float(value: object) -> float:
@@ -133,9 +140,10 @@ def _share(value: object, given: Option) -> float:
     return share
 
 
-def _listed(value: Any, what: str) -> tuple[Any, ...]:
-    _expect(isinstance(value, Iterable) and not isinstance(value, str), value, f"must be a list of {what}")
-    return tuple(value)
+def _listed(value: object, what: str) -> tuple[Any, ...]:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return tuple(value)
+    raise ValueError(f"={value!r} must be a list of {what}")
 
 
 def _names(value: object, given: Option) -> tuple[str, ...] | None:
@@ -152,7 +160,7 @@ def _ranges(value: object, given: Option) -> tuple[tuple[float, float], ...] | N
     return tuple(map(_range, _listed(value, "pairs of numbers"))) or None
 
 
-def _range(pair: Any) -> tuple[float, float]:
+def _range(pair: Any) -> tuple[float, float]:  # noqa: ANN401  # what a user gave
     try:
         low, high = sorted(map(float, pair))
     except (TypeError, ValueError, OverflowError):
@@ -162,10 +170,11 @@ def _range(pair: Any) -> tuple[float, float]:
     raise ValueError(f": {pair!r} is not a pair of numbers")
 
 
-def mapping(value: Any, what: str) -> Mapping[Any, Any]:
+def mapping(value: object, what: str) -> Mapping[Any, Any]:
     """Return a mapping, an empty one for None; refuse what does not map what it should."""
-    _expect(value is None or isinstance(value, Mapping), value, f"must map {what}")
-    return value or {}
+    if value is None or isinstance(value, Mapping):
+        return value or {}
+    raise ValueError(f"={value!r} must map {what}")
 
 
 def _roles(value: object, given: Option) -> dict[str, str]:
@@ -179,7 +188,7 @@ def _roles(value: object, given: Option) -> dict[str, str]:
 
 # By kind: what returns the value to keep or refuses it, unless each field has its own check; and how documentation
 # calls it where it does not list choices. None, or an empty text, is an optional value that is not given.
-OPTION_KINDS: dict[str, tuple[Any, str]] = {
+OPTION_KINDS: dict[str, tuple[ValueCheck | None, str]] = {
     "text": (_text, "str, optional"),
     "sheet": (_sheet, "str or int, optional"),
     "flag": (_flag, "bool"),

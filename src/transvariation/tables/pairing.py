@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     if not problems:
         (known, problems), (new, found) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
         problems += found
-    if problems:
+    if problems or known is None or new is None:
         raise TableError(problems)
     return Pair(known, new)
 
@@ -225,7 +225,7 @@ def _at_positions_of(coarse: Table, table: Table) -> Table:
     )
 
 
-def _attempt(step: Callable[..., Table], *args: object, **options: object) -> tuple[Any, list[Problem]]:
+def _attempt(step: Callable[..., Table], *args: object, **options: object) -> tuple[Table | None, list[Problem]]:
     """Call a function; return what it could read, and the problems that it raised."""
     try:
         return step(*args, **options), []

@@ -4,9 +4,13 @@ import string
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transvariation.tables.messages import MESSAGES, REMEDIES
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
+    from transvariation.tables.table import Table
 
 MAX_COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
 PROBLEMS_SHOWN = 20
@@ -54,7 +58,7 @@ class Problem:
         """The message for Python users, without the place."""
         return worded(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> "Fields":
         """Return the problem as JSON values, with its message for readers of the file.
 
         Returns
@@ -65,7 +69,7 @@ class Problem:
         return asdict(self) | {"params": dict(self.params), "message": self.message}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Problem":
+    def from_dict(cls, values: "Fields") -> "Problem":
         """Restore a problem from `to_dict`.
 
         Returns
@@ -99,7 +103,7 @@ class TableError(ValueError):
       control.csv, row 9, column 'Mg': the value is missing; fill it in
     """
 
-    def __init__(self, problems: Sequence[Problem], stopped: bool = False, partial: Any = None):
+    def __init__(self, problems: Sequence[Problem], stopped: bool = False, partial: "Table | None" = None):
         tables = list(dict.fromkeys(problem.table for problem in problems))
         self.problems = sorted(problems, key=lambda problem: (tables.index(problem.table), problem.row or 0))
         self.stopped, self.partial = stopped, partial
@@ -163,9 +167,11 @@ class Problems:
         if len(self.notes) < MAX_COLLECTED:
             self.notes.append(Problem(code, self.table, row, column, params))
 
-    def stop(self, code: str, *place: Any, **params: Any) -> TableError:
+    def stop(
+        self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: object
+    ) -> TableError:
         """Record a problem that ends the reading, and return the error to raise."""
-        self.add(code, *place, **params)
+        self.add(code, row, column, remedy=remedy, **params)
         return TableError(self.problems)
 
     def check(self) -> None:
@@ -230,7 +236,7 @@ def row_list(rows: Sequence[int]) -> str:
 class _Formatter(string.Formatter):
     """Quotes and escapes text, lists the members of lists, and leaves numbers as they are."""
 
-    def convert_field(self, value: object, conversion: str | None) -> Any:
+    def convert_field(self, value: object, conversion: str | None) -> str | int | float:
         show = quoted if conversion is None else _plain
         if isinstance(value, list | tuple):
             return ", ".join(map(show, value))

@@ -5,9 +5,14 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from transvariation.tables.options import MARKS, OPTION_KINDS, RECOGNIZED, ROLES, Option, options_in, options_of
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
+
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class SettingsError(ValueError):
@@ -58,6 +63,7 @@ class Settings:
         for name, given in options_of(type(self)).items():
             try:
                 value, check = getattr(self, name), given.check or OPTION_KINDS[given.kind][0]
+                assert check is not None
                 is_given = not given.optional or not (value is None or (isinstance(value, str) and value == ""))
                 object.__setattr__(self, name, check(value, given) if is_given else None)
             except SettingsError as error:
@@ -99,7 +105,7 @@ class Settings:
             raise SettingsError([("settings", f"={settings!r} must be a {cls.__name__}", None)])
         return replace(settings, **(given or {}))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> "Fields":
         """Return all fields as JSON values.
 
         Returns
@@ -206,18 +212,18 @@ def document(cls: type) -> None:
     cls.__doc__ = f"{cls.__doc__}\n\n    Attributes\n    ----------\n{described(cls)}\n    "
 
 
-def with_fields(kind: type) -> Callable[[Any], Any]:
+def with_fields(kind: type) -> Callable[[F], F]:
     """Give a function whose further keywords are fields of settings a signature and a docstring that name them."""
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: F) -> F:
         signature, plain = inspect.signature(function), kind()
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         further = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(plain, name))
             for name in options_of(kind)
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *further])
-        function.__doc__ = function.__doc__.replace("    **fields\n", f"{described(kind)}\n")
+        function.__signature__ = signature.replace(parameters=[*own, *further])  # type: ignore[attr-defined]
+        function.__doc__ = str(function.__doc__).replace("    **fields\n", f"{described(kind)}\n")
         return function
 
     return decorate

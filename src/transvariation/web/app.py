@@ -85,7 +85,7 @@ class Case:
 
     async def ask(
         self, job: str, *arguments: object, seconds: float = 0, **options: Callable[[str, float | None], None]
-    ) -> Any:
+    ) -> Any:  # noqa: ANN401  # parsed JSON
         """Have a job done by the worker of this case."""
         quick = self.limits.read_seconds
         async with self.starting:
@@ -117,7 +117,7 @@ class Case:
             self.close()
             raise
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """Return the state of the case."""
         if self.task is not None and not self.task.done():
             step, done = self.step
@@ -250,7 +250,7 @@ class Page:
         self.cases.move_to_end(name)  # the cases forgotten first are those that nobody looks at
         return self.cases[name]
 
-    async def _ask(self, case: Case, job: str, *arguments: object) -> Any:
+    async def _ask(self, case: Case, job: str, *arguments: object) -> Any:  # noqa: ANN401  # parsed JSON
         async with self.quick:
             return await case.ask(job, *arguments)
 
@@ -328,7 +328,7 @@ class Page:
         }
         return Response(base64.b64decode(file["content"]), headers=headers)
 
-    async def _show(self, request: Request, view: str, *arguments: object) -> Any:
+    async def _show(self, request: Request, view: str, *arguments: object) -> Any:  # noqa: ANN401  # parsed JSON
         """Return a view of a case at the sensitivity of the query."""
         case = self._case(request)
         if not case.judged:

@@ -1,7 +1,7 @@
 """What can be chosen on the page: every setting of a case, as the settings themselves describe it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader
 
@@ -9,6 +9,9 @@ from transvariation.casework.settings import CASE_FIELDS, ROLES, CaseSettings, T
 from transvariation.report.vocabulary import page_vocabulary
 from transvariation.report.wording.statements import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
 from transvariation.tables.options import Option, label_of, options_of
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
 
 _DEFAULTS = CaseSettings()
 _FIELDS = ("choice", "delimiter", "encoding", "flag", "mark", "number", "whole")  # kinds that one field can take
@@ -20,7 +23,7 @@ def page_html(name: str, **values: object) -> str:
     return pages.get_template(f"{name}.html").render(values)
 
 
-def _offered(name: str, given: Option) -> dict[str, object]:
+def _offered(name: str, given: Option) -> "Fields":
     """Describe the field of a setting."""
     choices = DECIMAL_MARKS if given.kind == "mark" else given.choices if isinstance(given.choices, Mapping) else None
     return {
@@ -35,7 +38,7 @@ def _offered(name: str, given: Option) -> dict[str, object]:
     }
 
 
-def _settings(kind: type, *groups: str) -> list[dict[str, Any]]:
+def _settings(kind: type, *groups: str) -> list["Fields"]:
     return [
         _offered(name, given)
         for name, given in options_of(kind).items()
@@ -43,7 +46,7 @@ def _settings(kind: type, *groups: str) -> list[dict[str, Any]]:
     ]
 
 
-def page_choices() -> dict[str, Any]:
+def page_choices() -> "Fields":
     """Return what can be chosen, and the texts of the page that differ for a laboratory."""
     reading = _settings(TableSettings, "tables")  # of each table
     comparing = _settings(CaseSettings, "comparison", "report")

@@ -1,6 +1,7 @@
 """Close connections on which no request comes, before they keep others from being answered."""
 
-from typing import Any, ClassVar
+from asyncio import Transport
+from typing import ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -13,7 +14,7 @@ class Connection(H11Protocol):
 
     all: ClassVar[dict["Connection", None]] = {}  # in the order in which they were opened
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Count the connection, and close the oldest idle ones if there are too many."""
         super().connection_made(transport)
         self.all[self] = None

@@ -2,12 +2,11 @@
 
 import hmac
 import secrets
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from transvariation.report.wording.remedies import refusal
@@ -62,7 +61,7 @@ class Guard:
         scope["csrf"] = self.csrf
         await self.app(scope, self._counted(receive), self._with_headers(send))
 
-    def _refusal(self, scope: Scope, headers: dict[str, str]) -> Any:
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         host = headers.get("host", "")
         if host not in self.hosts:
             return PlainTextResponse(refusal("other-address"), 421)

@@ -163,7 +163,7 @@ class Session:
         self.tables = [*self.tables[:1], (how, tables)]  # all variables for the preview, and those that are judged
         return tables
 
-    def _source(self, which: str, settings: CaseSettings) -> object:
+    def _source(self, which: str, settings: CaseSettings) -> Any:  # noqa: ANN401  # as `judge` takes it
         """Return the cells of a file, which is opened once, or the file; the name of a packaged table."""
         if which not in self.names:
             return self.sources[which]
@@ -224,7 +224,7 @@ class Session:
             self.result = self._judged.at(wanted)
         return self.result
 
-    def show(self, name: str, sensitivity: float | None, *arguments: Any) -> Fields:
+    def show(self, name: str, sensitivity: float | None, *arguments: str) -> Fields:
         """Return a view of the result: a function of `transvariation.web.views`.
 
         Of several control sources, the one that was chosen by the last `view` is shown.
@@ -236,7 +236,7 @@ class Session:
                     return VIEWS[name](result, *arguments)
                 return spoken(self._shown(name, result, *arguments))
 
-    def _shown(self, name: str, result: CaseResult, *arguments: Any) -> Fields:
+    def _shown(self, name: str, result: CaseResult, *arguments: str) -> Fields:
         if not result.cases:
             return VIEWS[name](result, *(() if name == "view" else arguments))
         if name == "view":

@@ -15,9 +15,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transvariation.report.wording.remedies import refusal
+
+if TYPE_CHECKING:
+    from transvariation._typing import Fields
 
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")  # Windows starts every worker from scratch
 LONGEST_MESSAGE = 2**30  # bytes of a message
@@ -26,9 +29,9 @@ LONGEST_MESSAGE = 2**30  # bytes of a message
 class WorkError(Exception):
     """A request or a job failed; `problems` holds one dictionary per reason, `status` is that of the response."""
 
-    def __init__(self, *problems: dict[str, object], status: int = 422, **more: Any):
+    def __init__(self, *problems: dict[str, object], status: int = 422, **more: object):
         super().__init__(problems)
-        self.answer = {"problems": list(problems), **more}
+        self.answer: Fields = {"problems": list(problems), **more}
         self.status = status
 
 
@@ -101,7 +104,7 @@ class Worker:
 
     async def ask(
         self, job: str, *arguments: object, seconds: float, progress: Callable[[str, float | None], None] | None = None
-    ) -> Any:
+    ) -> Any:  # noqa: ANN401  # parsed JSON
         """Have a job done: return its result or raise `WorkError`. A worker that takes longer, or is left, is ended."""
         try:
             async with self.turn, asyncio.timeout(seconds):

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.stats import t
 
-from transvariation._typing import Bools, Floats, Indices
+from transvariation._typing import Bools, Fields, Floats, Indices
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.pairs import Design
 from transvariation.casework.background.performance import cllr, ece_curves, recalibrated
@@ -21,16 +20,18 @@ STRENGTHS = (1, 10, 100, 1000)  # of misleading evidence
 N_HARDEST_PAIRS = 20  # pairs that are listed
 POINTS_DRAWN = 200  # points of a Tippett curve
 
+Key = tuple[str, int, int, float]  # of the comparisons of a fold: design, fold, seed, share of the sources
 
-def _joined(results: Mapping[object, Any], tasks: Sequence[object]) -> dict[str, Floats]:
+
+def _joined(results: Mapping[Key, Fields], tasks: Sequence[Key]) -> dict[str, Floats]:
     parts = [results[task] for task in tasks if results[task]["known"]]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if all(name in p for p in parts)}
 
 
-def _excluded(found: Mapping[str, object], sensitivity: float, method: str = "transvariation") -> Bools:
+def _excluded(found: Fields, sensitivity: float, method: str = "transvariation") -> Bools:
     """Decide as `judge` does: at the sensitivity, or at the largest that the sources of the background support."""
     n = np.asarray(found["n"])
-    used: Any = np.minimum(sensitivity, n / (n + 1))
+    used: Floats = np.minimum(sensitivity, n / (n + 1))
     return ~is_accepted(np.asarray(found[method]), used)
 
 
@@ -39,7 +40,7 @@ def measure_design(
     design: Design,
     data: Sources,
     run: Comparisons,
-    results: Mapping[Any, object],
+    results: Mapping[Key, Fields],
     sensitivities: Sequence[float],
 ) -> DesignResult:
     """Measure the error rates and likelihood ratios of every method in one design."""
@@ -160,31 +161,31 @@ def cllr_interval(
     return float(value / wide), float(value * wide)
 
 
-def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: float) -> dict[str, float]:
+def measure_stability(results: Mapping[Key, Fields], design: Design, sensitivity: float) -> dict[str, float]:
     """Compare what other seeds give for the same comparisons."""
-    by_fold: dict[int, list[dict[str, object]]] = {}
+    by_fold: dict[int, list[Fields]] = {}
     for (name, fold, _, share), found in results.items():
         if name == design_name(design) and share == 1.0 and found["known"]:
             by_fold.setdefault(fold, []).append(found)
-    several = [found for found in by_fold.values() if len(found) > 1]
+    several = [alike for alike in by_fold.values() if len(alike) > 1]
     if not several:
         return {}
     spread = {"p_value": 0.0}
     flips = []
-    for found in several:
-        p = np.array([each["transvariation"] for each in found])
+    for alike in several:
+        p = np.array([each["transvariation"] for each in alike])
         spread["p_value"] = max(spread["p_value"], float(np.ptp(p, axis=0).max()))
-        excluded = np.array([_excluded(each, sensitivity) for each in found])
+        excluded = np.array([_excluded(each, sensitivity) for each in alike])
         flips.append((excluded.any(axis=0) & ~excluded.all(axis=0)).mean())
-        if all("transvariation_lr" in each for each in found):
-            lr = np.array([each["transvariation_lr"] for each in found])
+        if all("transvariation_lr" in each for each in alike):
+            lr = np.array([each["transvariation_lr"] for each in alike])
             stated = lr[:, np.isfinite(lr).all(axis=0)]
             spread["log10_lr"] = max(spread.get("log10_lr", 0.0), float(np.ptp(stated, axis=0).max(initial=0.0)))
     return spread | {"changed_conclusions": float(np.mean(flips)), "seeds": float(max(map(len, several)))}
 
 
 def learning_curve(
-    results: Mapping[Any, Any], design: Design, data: Sources, sensitivity: float
+    results: Mapping[Key, Fields], design: Design, data: Sources, sensitivity: float
 ) -> tuple[dict[str, float], ...]:
     """Measure the error rates with a part of the sources, on the comparisons of the same folds."""
     seed = min(task[2] for task in results)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from transvariation.casework.background.performance import elub
 from transvariation.casework.background.same_source import source_p_values
 from transvariation.casework.background.transfer import TransferCheck
 from transvariation.casework.reading import varying
+
+if TYPE_CHECKING:
+    from lir.lrsystems.two_level import TwoLevelModelNormalKDE
 
 N_LIR_FOLDS = 5  # of the background sources, by which lir's model is calibrated
 N_LIR_PAIRS = 600  # comparisons of each kind that calibrate it
@@ -157,7 +160,7 @@ def _lir(background: Background, pairs: Pairs, design: Design) -> tuple[Floats, 
     rng = np.random.default_rng(background.seed)
     drawn = background.differences(design).draw_.pairs(background_rows(background.usable))
 
-    def fit(chosen: Bools) -> Any:
+    def fit(chosen: Bools) -> "TwoLevelModelNormalKDE":
         some = [m for m, is_chosen in zip(means, chosen, strict=True) if is_chosen]
         owner = np.repeat(np.arange(len(some)), [len(m) for m in some])
         return TwoLevelModelNormalKDE().fit_on_unpaired_instances(np.concatenate(some), owner)
@@ -175,7 +178,7 @@ def _lir(background: Background, pairs: Pairs, design: Design) -> tuple[Floats, 
     return _calibrated(same, different, weights, source, two_level_ratio(fit(np.ones(len(means), dtype=bool)), pairs))
 
 
-def two_level_ratio(model: Any, pairs: Pairs) -> Floats:
+def two_level_ratio(model: "TwoLevelModelNormalKDE", pairs: Pairs) -> Floats:
     """Compute raw log10 ratios; lir uses the mean and the number of fragments only, so that the mean is repeated."""
     most = int(pairs.n_known.max())
     reference = np.repeat(pairs.known[:, None, :], most, axis=1)

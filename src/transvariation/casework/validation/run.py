@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from transvariation import __version__
 from transvariation._typing import Fields
@@ -29,7 +30,7 @@ MIN_STRATA = 10  # with fewer, the background of a fold would lack too large a p
 
 @with_fields(ValidationSettings)
 def validate(
-    database: Any,
+    database: Database | str | Path | pd.DataFrame,
     *,
     criteria: Mapping[str, float] | str | Path | None = None,
     n_jobs: int = 1,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from transvariation.casework.errors import Caution
 from transvariation.casework.settings import CaseSettings
@@ -10,6 +10,7 @@ from transvariation.report.wording.numbers import format_p, listed, p_equals
 from transvariation.tables.problems import printable
 
 if TYPE_CHECKING:
+    from transvariation._typing import Fields
     from transvariation.casework import CaseResult
     from transvariation.casework.audit import Difference
     from transvariation.casework.checks import Check
@@ -40,7 +41,7 @@ def caution_text(caution: Caution, settings: CaseSettings) -> str:
     return found(caution.values, settings)
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> object:
     if isinstance(value, dict):  # shares
         return ", ".join(f"{printable(name)} ({share:.0%})" for name, share in value.items())
     if isinstance(value, list | tuple):
@@ -49,7 +50,7 @@ def _shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) else value
 
 
-def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
+def _few_units(values: "Fields", settings: CaseSettings) -> str:
     n, unit, sensitivity = values["n"], UNITS[values["basis"]], values["sensitivity"]
     there = f"there {'is' if n == 1 else 'are'} {n}"
     together = f" for {values['together']} fragments together" if values.get("together", 1) > 1 else ""
@@ -72,7 +73,7 @@ def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
     return f"{words}: {', or '.join(remedies)}."
 
 
-def _excludes_nothing(values: dict[str, Any], settings: CaseSettings) -> str:
+def _excludes_nothing(values: "Fields", settings: CaseSettings) -> str:
     return (
         f"The method {settings.method} can exclude nothing here: no p-value is below {format_p(values['smallest'])}, "
         "however different a fragment is. Use the method neighbor, or fewer variables."
@@ -89,7 +90,7 @@ _SIGNS = {  # in which respects a case is unlike its background
 }
 
 
-def _measured_otherwise(consequence: str, values: dict[str, Any], settings: CaseSettings) -> str:
+def _measured_otherwise(consequence: str, values: "Fields", settings: CaseSettings) -> str:
     reasons = "; ".join(_SIGNS[sign] for sign in values["signs"]) or "location and variation together are unusual"
     where = f" (in {listed(values['variables'], 8)} beyond all of them)" if values["variables"] else ""
     return (
@@ -101,7 +102,7 @@ def _measured_otherwise(consequence: str, values: dict[str, Any], settings: Case
 
 
 # By code: a sentence with the values of the caution, or how to make one.
-_CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
+_CAUTIONS: dict[str, str | Callable[["Fields", CaseSettings], str]] = {
     "survey": "{table} has one value for each of {n} sources: a survey. It shows how sources differ, not how much "
     "fragments of one source do, so that no error rates can be measured on it.",
     "few-units": _few_units,

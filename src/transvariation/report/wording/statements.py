@@ -1,9 +1,8 @@
 """State conclusions and evidence, and describe methods, guarantees and tables."""
 
 import math
-from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from transvariation.casework.settings import CaseSettings
 from transvariation.report.wording.cautions import UNITS
@@ -11,6 +10,7 @@ from transvariation.report.wording.numbers import in_words, p_equals, plural
 from transvariation.tables.problems import printable
 
 if TYPE_CHECKING:
+    from transvariation._typing import Fields
     from transvariation.casework import CaseResult, Conclusion
     from transvariation.casework.decision import Disagreement, Model, Reason
 
@@ -288,7 +288,7 @@ def reason_notes(conclusion: "Conclusion", shown: int, n: int) -> list[str]:
     return notes + more if n > shown else notes
 
 
-def table_title(which: str, summary: Mapping[str, Any], rows: int, variables: tuple[int, int]) -> str:
+def table_title(which: str, summary: "Fields", rows: int, variables: tuple[int, int]) -> str:
     """Describe a table that was read, of which some rows and some of its variables are shown."""
     objects, fragments = summary["objects"], summary["fragments"]
     are_replicates = fragments is not None and fragments < objects
