@@ -274,11 +274,8 @@ class TestBoundedCost:
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
         return found[0]
 
-    def test_millions_of_lines_are_counted_before_they_are_read(self):
-        rows = b"id,element,ppm\n" + b"a,b,1\n" * 2_100_000
-        start = time.process_time()
-        assert "more than 1,000,000 rows" in problems_of_file(rows)[0]
-        assert time.process_time() - start < 2
+    def test_millions_of_lines(self):
+        assert "more than 1,000,000 rows" in self.refuse(b"id,element,ppm\n" + b"a,b,1\n" * 2_100_000)
 
     def test_an_empty_cell_in_the_last_column_of_each_row(self):
         rows = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 200))
