@@ -26,12 +26,12 @@ from transvariation.certificate import check_sensitivity
 from transvariation.conformal import check_numbers, count_at_or_below, group_weights, margin
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.coverage_report import CoverageReport
-from transvariation.density.covariance import SingularCovariance
 from transvariation.description import Description, fit_without
 from transvariation.exceptions import (
     NoGuarantee,
     RejectsNearlyAll,
     RejectsNothing,
+    SingularCovariance,
     TooFewSamples,
     warn_user,
 )

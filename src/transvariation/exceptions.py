@@ -1,8 +1,9 @@
-"""Warnings about a promise that does not hold, or holds for nothing."""
+"""Warnings about a promise that does not hold, or holds for nothing; the error of columns that determine each other."""
 
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 
 __all__ = [
     "DuplicatedSamples",
@@ -63,6 +64,21 @@ class OrderedScores(UserWarning):
 
 class SmallOverlap(UserWarning):
     """New samples lie where there are hardly any known samples."""
+
+
+class SingularCovariance(ValueError):
+    """Columns make the covariance matrix singular; `problem` has the place `{columns}` for them."""
+
+    def __init__(self, problem: str, columns: Sequence[int] | Sequence[str]) -> None:
+        named = ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))
+        super().__init__(f"the covariance matrix is singular: {problem.format(columns=named)}")
+        self.problem, self.columns = problem, columns
+
+    def with_names(self, names: Sequence[str] | None) -> "SingularCovariance":
+        """Return the same error with names instead of the numbers of columns, if there are any."""
+        if names is None:
+            return self
+        return SingularCovariance(self.problem, [names[int(column)] for column in self.columns])
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

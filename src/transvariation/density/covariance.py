@@ -5,27 +5,11 @@ so the last bit of a score can decide. Matrix products and blocked solvers round
 plain operations on whole columns, in a fixed order, do not.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from transvariation._typing import Bools, Floats
+from transvariation.exceptions import SingularCovariance
 from transvariation.validation import check_magnitude
-
-
-class SingularCovariance(ValueError):
-    """Columns make the covariance matrix singular; `problem` has the place `{columns}` for them."""
-
-    def __init__(self, problem: str, columns: Sequence[int] | Sequence[str]) -> None:
-        named = ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))
-        super().__init__(f"the covariance matrix is singular: {problem.format(columns=named)}")
-        self.problem, self.columns = problem, columns
-
-    def with_names(self, names: Sequence[str] | None) -> "SingularCovariance":
-        """Return the same error with names instead of the numbers of columns, if there are any."""
-        if names is None:
-            return self
-        return SingularCovariance(self.problem, [names[int(column)] for column in self.columns])
 
 
 def varying(X: Floats) -> Bools:
@@ -71,7 +55,7 @@ def check_full_spread(X: Floats) -> None:
     >>> check_full_spread(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0], [5.0, 10.0]]))
     Traceback (most recent call last):
     ...
-    transvariation.density.covariance.SingularCovariance: the covariance matrix is singular: columns 0, 1 determine ...
+    transvariation.exceptions.SingularCovariance: the covariance matrix is singular: columns 0, 1 determine ...
     """
     n, p = X.shape
     check_varying(X)
