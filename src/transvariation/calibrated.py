@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from transvariation._typing import Floats, Indices, Rows
 from transvariation.base import OneClassClassifier
@@ -317,24 +315,6 @@ class CalibratedOCC(OneClassClassifier):
     def _keep_sample(self, X: object, groups: Indices | None) -> None:
         if getattr(X, "ndim", 2) == 2 and not issparse(X):  # others have no features to explain
             super()._keep_sample(X, groups)
-
-    def explain(self, X: ArrayLike) -> pd.DataFrame:
-        """Compare samples with the target class, feature by feature; needs a table of numeric features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to explain.
-
-        Returns
-        -------
-        DataFrame
-            See :meth:`transvariation.TOCC.explain`.
-        """
-        check_is_fitted(self)
-        if "sample_" not in vars(self):
-            raise TypeError("texts and sparse matrices cannot be explained feature by feature; fit a dense table")
-        return super().explain(X)
 
     def _make_description(self) -> DetectorDescription:
         return DetectorDescription(self.estimator, self.response_method)

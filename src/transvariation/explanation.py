@@ -28,7 +28,7 @@ class ExplanationMixin:
     _validated: Callable[[ArrayLike], Rows]
 
     def explain(self, X: ArrayLike) -> pd.DataFrame:
-        """Compare samples with the target class, feature by feature.
+        """Compare samples with the target class, feature by feature; texts and sparse matrices have none.
 
         Parameters
         ----------
@@ -46,6 +46,8 @@ class ExplanationMixin:
             1,000 training samples.
         """
         rows, strata = self._validated(X), self.description_.strata
+        if "sample_" not in vars(self):
+            raise TypeError("texts and sparse matrices cannot be explained feature by feature; fit a dense table")
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)
         if hasattr(X, "iloc"):

@@ -16,9 +16,8 @@ from transvariation.exceptions import OrderedScores, warn_user
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10
 _SIGNIFICANT_ERRORS = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
-_HARMFUL_EXCESS = (
-    0.5  # which adds 0.02 to 0.05 to the error rate; the packaged glass, in no order of time, has up to 0.45
-)
+# Adds 0.02 to 0.05 to the error rate; the packaged glass, in no order of time, has up to 0.45.
+_HARMFUL_EXCESS = 0.5
 _FAR_LAGS = range(8, 13)
 _MIN_COMPARED = 40  # rows ten apart must lie within one part of a table that is sorted by class
 MAX_ROWS_COMPARED = 500  # three hundred show what is worth a warning

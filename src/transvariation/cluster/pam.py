@@ -19,9 +19,8 @@ from transvariation.validation import as_rows, blocks, check_count, exponent_of
 _SUBSAMPLE_ROWS = 2_000  # rows in which medoids are searched: the table of all distances has 32 MB
 _BLOCK_DISTANCES = 2_000_000  # distances to the medoids held at a time
 _CACHED_DISTANCES = 20_000  # distances between rows worked on at a time: they stay in the cache
-_ROUNDING_ERROR = (
-    1e-9  # sums that differ by less than this share are equal: in rounded data, rounding errors must not decide
-)
+# Sums that differ by less than this share are equal: in rounded data, rounding errors must not decide.
+_ROUNDING_ERROR = 1e-9
 
 
 class Medoids(NamedTuple):

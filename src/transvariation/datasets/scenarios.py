@@ -15,7 +15,7 @@ _TARGET_ARC, _OTHER_ARC = 1.25 * np.pi, 0.75 * np.pi
 
 
 def make_scenario(
-    name: str, n_target: int = 100, shift: float = 1.0, random_state: RandomState = None, *, shift_first: bool = False
+    name: str, n_target: int = 100, shift: float = 1.0, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     r"""Draw target samples and half as many non-target samples of one scenario of the simulation study.
 
@@ -30,12 +30,10 @@ def make_scenario(
     n_target : int, default=100
         The number of target samples. The non-target samples are ``n_target // 2``.
     shift : float, default=1.0
-        How far the non-target samples of (a) to (d) are shifted in both variables: 1 is small, 2 is large.
+        How far the non-target samples of (a) to (d) are shifted in both variables, after the transformation (the paper
+        does not specify it): 1 is small, 2 is large.
     random_state : int, Generator or None, default=None
         A number gives the same samples each time.
-    shift_first : bool, default=False
-        Whether (b) to (d) shift the normal samples before they are transformed, instead of after. The paper does not
-        specify it; shifting first makes the squares larger and leaves the logarithms almost where they were.
 
     Returns
     -------
@@ -73,7 +71,7 @@ def make_scenario(
     if name in "efgh":
         return target, _uniform_around(target, n_target // 2, rng)
     other = _normal(n_target // 2, rng)
-    return target, transform(other + shift) if shift_first else transform(other) + shift
+    return target, transform(other) + shift
 
 
 _TRANSFORMS = (

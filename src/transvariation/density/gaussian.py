@@ -18,11 +18,34 @@ MixtureComponents = tuple[Floats, Floats, Floats]  # weights, means, covariances
 
 
 class GaussianMixtureMixin(DensityMixin):
-    """Box probabilities of densities that are mixtures of Gaussians."""
+    """Log densities and box probabilities of mixtures of Gaussians."""
 
     def _components(self) -> MixtureComponents:
         """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
         raise NotImplementedError
+
+    def _log_density(self, rows: Floats) -> Floats:
+        """Compute the log density at each validated sample."""
+        raise NotImplementedError
+
+    def _validated(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self, ["mean_", "means_"], all_or_any=any)
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def score_samples(self, X: ArrayLike) -> Floats:
+        """Compute the log density at each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The log densities.
+        """
+        return self._log_density(self._validated(X))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Compute the mean log density of the rows of `X`.
@@ -131,21 +154,7 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
         self._chol = np.linalg.cholesky(self.covariance_ / np.outer(scale, scale)) * scale[:, None]
         return self
 
-    def score_samples(self, X: ArrayLike) -> Floats:
-        """Compute the log density at each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The log densities.
-        """
-        check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+    def _log_density(self, rows: Floats) -> Floats:
         z = solve_triangular(self._chol, (rows - self.mean_).T, lower=True)
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant

@@ -210,25 +210,8 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         index, columns = pd.Index(models, name="model"), pd.Index(sizes, name="n_components")
         return pd.DataFrame(self._bic, index=index, columns=columns)
 
-    def _evaluate(self, X: ArrayLike) -> tuple[Floats, Floats]:
-        check_is_fitted(self, "means_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return log_density(rows, self.weights_, self.means_, self.covariances_)
-
-    def score_samples(self, X: ArrayLike) -> Floats:
-        """Compute the log density at each sample, (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The log densities.
-        """
-        return self._evaluate(X)[0]
+    def _log_density(self, rows: Floats) -> Floats:
+        return log_density(rows, self.weights_, self.means_, self.covariances_)[0]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute the probability that each sample comes from each component, (n, G).
@@ -243,7 +226,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         ndarray of shape (n_samples, n_components)
             The probability of each component, given the sample.
         """
-        return self._evaluate(X)[1]
+        return log_density(self._validated(X), self.weights_, self.means_, self.covariances_)[1]
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the most probable component of each sample, (n,).

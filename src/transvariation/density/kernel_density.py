@@ -224,21 +224,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
             raise ValueError("the kernels' covariance is singular; give a bandwidth, or reduce the variables first")
         return H
 
-    def score_samples(self, X: ArrayLike) -> Floats:
-        """Compute the log density at each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The log densities.
-        """
-        check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+    def _log_density(self, rows: Floats) -> Floats:
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
     def _components(self) -> MixtureComponents:

@@ -236,9 +236,8 @@ def _reduced(reducer: Reducer, target: pd.DataFrame, *tables: pd.DataFrame) -> l
 
 
 def _held_out_scores(classifier: TransvariationClassifier, kept: np.ndarray, scored: np.ndarray) -> np.ndarray:
-    if (
-        np.ptp(kept, axis=0).min() == 0
-    ):  # kappa-VIP may choose barium, which is nonzero in four fragments that may all be left out
+    # kappa-VIP may choose barium, which is nonzero in four fragments that may all be left out.
+    if np.ptp(kept, axis=0).min() == 0:
         return np.full(len(scored), -np.inf)  # nothing was learned, so no sample is typical
     return classifier.fit(kept).score_samples(scored)
 
