@@ -183,13 +183,6 @@ def mark_options(app: Sphinx, doctree: nodes.document) -> None:
             literal["classes"].append("option")
 
 
-def show_addresses_as_code(app: Sphinx, doctree: nodes.document) -> None:
-    """Show addresses of Dask schedulers as code: no browser opens them."""
-    for link in list(doctree.findall(nodes.reference)):
-        if link.get("refuri", "").startswith("tcp://"):
-            link.replace_self(nodes.literal(text=link.astext()))
-
-
 def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Drop versions and labels of scikit-learn's manual from methods that are inherited from it."""
     if str(getattr(obj, "__module__", "")).startswith("sklearn."):
@@ -249,5 +242,4 @@ def setup(app: Sphinx) -> None:
     app.connect("sphinx-click-process-arguments", leave_out_arguments)
     app.connect("doctree-read", strip_last_line)
     app.connect("doctree-read", mark_options)
-    app.connect("doctree-read", show_addresses_as_code)
     app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

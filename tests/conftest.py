@@ -1,9 +1,12 @@
 """Where the tests find numbers that nobody here computed."""
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 
@@ -68,10 +71,11 @@ SLOW = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of slow files."""
+    """Mark the tests of slow files, and scikit-learn's estimator checks."""
     here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix() in SLOW:
+        name = item.path.relative_to(here).as_posix() if item.path.is_relative_to(here) else ""
+        if name in SLOW or item.name.startswith("test_scikit_learn_contract["):
             item.add_marker(pytest.mark.slow)
 
 
@@ -96,3 +100,18 @@ def rng() -> np.random.Generator:
 @pytest.fixture(scope="session")
 def reference() -> Reference:
     return Reference()
+
+
+@pytest.fixture(scope="session")
+def small_study(tmp_path_factory) -> Callable[[int], pd.DataFrame]:
+    """Run a small simulation study by a number of processes, once for each number."""
+    from transvariation.studies.simulation import Study
+
+    @cache
+    def run(jobs: int) -> pd.DataFrame:
+        study = Study(scenarios="ai", sizes=(60,), shifts=(1.0,), repeats=2, jobs=jobs)
+        checkpoint = study.checkpoint(tmp_path_factory.mktemp("study"))
+        list(study.run(checkpoint))
+        return study.table(checkpoint).drop(columns="seconds")
+
+    return run

@@ -83,13 +83,6 @@ def glass():
     return data.control[["K", "Mg", "Si"]], data.recovered[["K", "Mg", "Si"]]
 
 
-@pytest.fixture(scope="module")
-def content(glass) -> bytes:
-    file = io.BytesIO()
-    save(TOCC().fit(glass[0]), file, about={"units": {"K": "wt%"}})
-    return file.getvalue()
-
-
 def assert_same(one, other, X):
     methods = [name for name in METHODS if hasattr(one, name)]
     assert methods

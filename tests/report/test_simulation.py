@@ -2,29 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from transvariation.report.simulation import write_simulation_page
 from transvariation.studies.claims import listed
-from transvariation.studies.simulation import Study
-
-SMALL = {"scenarios": "ai", "sizes": (60,), "shifts": (1.0,), "repeats": 2}
 
 
-def _table(directory, jobs):
-    study = Study(**SMALL, jobs=jobs)
-    checkpoint = study.checkpoint(directory)
-    for _ in study.run(checkpoint):
-        pass
-    return study.table(checkpoint).drop(columns="seconds")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return _table(tmp_path_factory.mktemp("one"), 1)
-
-
-def test_the_report_writes_all_files(table, tmp_path):
+def test_the_report_writes_all_files(small_study, tmp_path):
+    table = small_study(1)
     path = write_simulation_page(table.assign(seconds=0.0), tmp_path, {"command": "x", "seed": "0"})
     html = path.read_text()
     assert "Scenario (a)" in html

@@ -140,16 +140,6 @@ def test_a_killed_run_resumes(tmp_path):
     assert sorted(line["task"][0] for line in lines[1:]) == list(range(12))
 
 
-def test_a_dask_scheduler_gives_the_same_results(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="inproc"
-    ) as cluster:
-        checkpoint = Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)
-        assert sorted(_drain(checkpoint, cluster.scheduler_address)) == TASKS
-    assert checkpoint.results[(5,)] == {"square": 25}
-
-
 def _threads():
     return max((pool["num_threads"] for pool in threadpool_info()), default=1)
 

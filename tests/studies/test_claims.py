@@ -1,11 +1,10 @@
 """Claims follow from the numbers."""
 
 import pandas as pd
-import pytest
 
 from transvariation.studies import glass
 from transvariation.studies.claims import check_claims, check_glass_claims
-from transvariation.studies.simulation import Study, methods
+from transvariation.studies.simulation import methods
 
 
 def _cells(pam):
@@ -32,22 +31,6 @@ def test_claims_on_the_glass_follow_from_the_numbers():
     assert not bad["holds"].any()
     nearly = check_glass_claims(_cells((1.0, 1.0, 0.5)), unseen.assign(sensitivity=0.899), chosen)
     assert not nearly["holds"].iloc[-1]
-
-
-SMALL = {"scenarios": "ai", "sizes": (60,), "shifts": (1.0,), "repeats": 2}
-
-
-def _table(directory, jobs):
-    study = Study(**SMALL, jobs=jobs)
-    checkpoint = study.checkpoint(directory)
-    for _ in study.run(checkpoint):
-        pass
-    return study.table(checkpoint).drop(columns="seconds")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return _table(tmp_path_factory.mktemp("one"), 1)
 
 
 def _made_up(values):

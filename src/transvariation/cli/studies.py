@@ -9,17 +9,10 @@ import click
 from transvariation.cli.options import COUNT, FOLDER, Commands, parse_numbers, say, usage_errors
 
 
-def _jobs(context: click.Context, option: click.Option, given: int | str) -> int | str:
-    """Parse a number of processes, or the address of a scheduler."""
-    try:
-        number = int(given)
-    except ValueError:
-        number = 0
-    if number:
-        return number
-    host, _, port = str(given).rpartition(":")
-    if not (host and port.isdecimal() and int(port) < 1 << 16):
-        raise click.BadParameter(f"{given!r} is none of these: {option.help}")
+def _jobs(context: click.Context, option: click.Option, given: int) -> int:
+    """Refuse a study without processes."""
+    if not given:
+        raise click.BadParameter(f"{given} is none of these: {option.help}")
     return given
 
 
@@ -38,13 +31,8 @@ def study() -> None:
 @click.option("--shifts", default="1,2", help="Shifts of the non-targets in scenarios a to d.")
 @click.option("--repeats", type=COUNT, default=100, help="Data sets per setting.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed; equal seeds give equal results.")
-@click.option(
-    "--jobs",
-    default="1",
-    callback=_jobs,
-    help="Processes, -1 for all cores, or a Dask scheduler's address, such as tcp://127.0.0.1:8786.",
-)
-def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: int | str) -> None:
+@click.option("--jobs", type=int, default=1, callback=_jobs, help="Processes; -1 for all cores.")
+def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: int) -> None:
     """Compare nine methods in nine scenarios. An interrupted study resumes when called again."""
     from rich.console import Console
 

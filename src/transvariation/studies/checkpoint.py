@@ -102,7 +102,7 @@ class Checkpoint:
         """List the tasks without a result."""
         return [task for task in tasks if self._key(task) not in self.results]
 
-    def run(self, tasks: Sequence[Task], function: Callable[..., object], jobs: int | str = 1) -> Iterator[Task]:
+    def run(self, tasks: Sequence[Task], function: Callable[..., object], jobs: int = 1) -> Iterator[Task]:
         """Run the missing tasks, `function(*task)` each; yield every task when its result is on disk."""
         for task, result, warned in _results(self.missing(tasks), function, jobs):
             entry = {"task": list(task), "result": result, "warnings": warned}
@@ -135,26 +135,11 @@ def _with_task(function: Callable[..., object], task: Task) -> Done:
     return task, result, {each.category.__name__: str(each.message) for each in reversed(caught)}
 
 
-def _results(tasks: Sequence[Task], function: Callable[..., object], jobs: int | str) -> Iterator[Done]:
-    if isinstance(jobs, str):
-        yield from _on_dask(tasks, function, jobs)
-    elif jobs == 1:
+def _results(tasks: Sequence[Task], function: Callable[..., object], jobs: int) -> Iterator[Done]:
+    if jobs == 1:
         yield from (_with_task(function, task) for task in tasks)
     else:
         from joblib import Parallel, delayed
 
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
         yield from parallel(delayed(_with_task)(function, task) for task in tasks)
-
-
-def _on_dask(tasks: Sequence[Task], function: Callable[..., object], address: str) -> Iterator[Done]:
-    try:
-        from distributed import Client, as_completed
-    except ImportError as error:
-        raise ImportError(
-            f"jobs={address!r} names a Dask scheduler; install it with: pip install dask distributed"
-        ) from error
-    with Client(address) as client:
-        futures = client.map(lambda task: _with_task(function, task), list(tasks), pure=False)
-        for _, found in as_completed(futures, with_results=True):
-            yield found

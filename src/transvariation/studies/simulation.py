@@ -139,14 +139,14 @@ def _outcome(classifier: OneClassClassifier, target: np.ndarray, other: np.ndarr
 
 @dataclass(frozen=True)
 class Study:
-    """Parameters of the study. `jobs` is a number of processes (-1: all cores) or the address of a Dask scheduler."""
+    """Parameters of the study. `jobs` is a number of processes (-1: all cores)."""
 
     scenarios: str = SCENARIOS
     sizes: tuple[int, ...] = (100, 200, 500)
     shifts: tuple[float, ...] = (1.0, 2.0)
     repeats: int = 100
     seed: int = 0
-    jobs: int | str = 1
+    jobs: int = 1
 
     def __post_init__(self) -> None:
         if min(self.sizes) < SMALLEST:
