@@ -99,10 +99,12 @@ def main(modules: list[str], size: int = 60) -> None:
         assert survives(module, source), f"the tests of {module} fail without a change"
         every = list(changes(source))
         chosen = sorted(random.Random(0).sample(every, min(size, len(every))), key=lambda each: each[:2])
-        left = [(row, kind) for row, kind, change in chosen if survives(module, change())]
-        print(f"{module}: {len(left)} of {len(chosen)} changes were not noticed by {TESTED_BY[module]}", flush=True)
-        for row, kind in left:
-            print(f"  line {row}, {kind}: {source.splitlines()[row - 1].strip()}", flush=True)
+        left = 0
+        for row, kind, change in chosen:
+            if survives(module, change()):
+                left += 1
+                print(f"{module}, line {row}, {kind}: {source.splitlines()[row - 1].strip()}", flush=True)
+        print(f"{module}: {left} of {len(chosen)} changes were not noticed by {TESTED_BY[module]}", flush=True)
 
 
 if __name__ == "__main__":

@@ -386,9 +386,10 @@ def test_trim_leaves_clean_samples_alone():
     np.testing.assert_array_equal(trimmed.p_values(X), NeighborTOCC().fit(X).p_values(X))
 
 
-def test_trim_is_checked():
+@pytest.mark.parametrize("trim", [0.5, -0.1, "0.1"])
+def test_trim_is_checked(trim):
     with pytest.raises(ValueError, match="share from 0 to"):
-        NeighborTOCC(trim=0.5).fit(np.eye(5))
+        NeighborTOCC(trim=trim).fit(np.eye(5))
 
 
 def test_exponential_tail_gives_levels_that_few_ranks_cannot():

@@ -13,7 +13,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from transvariation import TOCC, NeighborTOCC, OpenSetClassifier, load, save
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.TooFewSamples")  # some checks fit few samples
 @parametrize_with_checks([OpenSetClassifier()])
 def test_scikit_learn_contract(estimator, check):

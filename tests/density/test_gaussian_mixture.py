@@ -10,7 +10,7 @@ from transvariation.density.covariance_models import MODELS
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 
 SETS = ["glass_k_mg", "glass_si_mg", "glass_pc89", "blobs2", "banana2", "skew2", "glass_mg1", "mix1"]
-SETS += ["glass_na_mg_al3", "blobs3", "glass9", "gauss9"]
+SETS += ["glass_na_mg_al3", "blobs3", "glass9", pytest.param("gauss9", marks=pytest.mark.slow)]
 
 
 @parametrize_with_checks([GaussianMixtureBIC(n_components=(1, 2))])
