@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.casework.conftest import spectra
 
 from transvariation import TOCC, MinorComponents, load_glass, save
 from transvariation.casework import CaseError, CaseSettings, judge
 from transvariation.casework.model_file import fit_model, score_table
-from transvariation.tables import TableError
+from transvariation.tables import TableError, TableSettings
 
 
 @pytest.fixture
@@ -67,6 +68,19 @@ def test_interpolation_is_noted(tmp_path):
     fit_model(tmp_path / "known.csv", tmp_path / "model", CaseSettings(ranges=[(1105, 1190)]))
     (note,) = score_table(tmp_path / "model", tmp_path / "new.csv", tmp_path / "out.csv").notes
     assert "interpolated to the 43 positions from 1106 to 1190" in note
+
+
+def test_a_class_of_the_known_spectra_names_no_sample_unless_it_is_said(tmp_path):
+    rng = np.random.default_rng(0)
+    known = spectra(30, rng).assign(origin=["olive"] * 20 + ["hazelnut"] * 10)
+    new = spectra(6, rng).assign(origin=["olive"] * 4 + ["hazelnut"] * 2)
+    fit_model(known, tmp_path / "m.tv")
+    scored = score_table(tmp_path / "m.tv", new, tmp_path / "s.csv")
+    assert (scored.scored, scored.unit) == (6, "rows")
+    assert "'origin': not used: classes, not names of samples (2 different in 6 spectra)" in str(scored.notes)
+    said = TableSettings(fragment_column="origin")
+    scored = score_table(tmp_path / "m.tv", new, tmp_path / "s.csv", said)
+    assert (scored.scored, scored.unit) == (2, "samples")
 
 
 def test_the_hash_of_the_model_is_returned(files):

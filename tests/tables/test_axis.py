@@ -24,13 +24,15 @@ class TestSpectra:
         assert table.source is None
         assert len(table.features) == 30
 
-    def test_a_class_of_the_known_spectra_is_one_of_a_few_new_ones_too(self):
-        known = self.spectra(60, label=["olive"] * 40 + ["hazelnut"] * 20)
-        new = self.spectra(6, label=["olive"] * 4 + ["sold as olive"] * 2)
+    @pytest.mark.parametrize("name", ["label", "origin"])  # taken for the fragment and the source
+    def test_a_class_of_the_known_spectra_is_one_of_a_few_new_ones_too(self, name):
+        known = self.spectra(60, **{name: ["olive"] * 40 + ["hazelnut"] * 20})
+        new = self.spectra(6, **{name: ["olive"] * 4 + ["sold as olive"] * 2})
         pair = read_pair(known, new)
         assert pair.recovered.fragment is None
+        assert pair.recovered.source is None
         assert len(set(pair.recovered.ids)) == 6
-        chosen = read_pair(known, new, (TableSettings(), TableSettings(fragment_column="label")))
+        chosen = read_pair(known, new, (TableSettings(), TableSettings(fragment_column=name)))
         assert len(set(chosen.recovered.fragment)) == 2
 
     def test_a_label_that_names_samples_is(self):

@@ -150,7 +150,8 @@ def score_table(
     sha256, about = known["sha256"], known["about"]  # of a file saved by other means it may hold anything, or nothing
     warned = about.get("cautions")
     control = about["control"] if isinstance(about.get("control"), dict) else {}
-    classes = [note["column"] for note in control.get("notes", ()) if note["code"] == "unused-class"]
+    classes = {note["column"] for note in control.get("notes", ()) if note["code"] == "unused-class"}
+    classes -= settings.column_roles.keys()
     notes: tuple[str, ...] = ()
     scored = rejected = 0
     lost: list[int] = []

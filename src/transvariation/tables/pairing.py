@@ -200,13 +200,14 @@ def without_classes(table: Table, classes: Collection[str]) -> Table:
 
     A table of a few spectra does not tell by itself.
     """
-    found = [name for name, role in table.roles.items() if role == "fragment" and name in classes]
-    if not found or table.fragment is None:
-        return table
-    params = {"n": len(set(table.fragment)), "rows": len(table)}
-    others = [note for note in table.notes if (note.code, note.column) != ("role", found[0])]
-    notes = (*others, Problem("unused-class", table.name, None, found[0], params))
-    return replace(table, fragment=None, roles={**table.roles, found[0]: "ignore"}, notes=notes)
+    for name, role in table.roles.items():
+        if name in classes and role in ("source", "fragment"):
+            params = {"n": len(set(getattr(table, role))), "rows": len(table)}
+            others = [note for note in table.notes if (note.code, note.column) != ("role", name)]
+            notes = (*others, Problem("unused-class", table.name, None, name, params))
+            label: Fields = {role: None, "roles": {**table.roles, name: "ignore"}}
+            table = replace(table, notes=notes, **label)
+    return table
 
 
 def _at_positions_of(coarse: Table, table: Table) -> Table:
