@@ -96,7 +96,7 @@ class ConformalCalibration:
 
     def __post_init__(self) -> None:
         scores, n = np.asarray(self.scores, dtype=np.float64), np.size(self.scores)
-        strata = np.zeros(n, dtype=np.intp) if self.strata is None else np.asarray(self.strata)
+        strata = np.zeros(n, dtype=np.int8) if self.strata is None else np.asarray(self.strata)
         weights = None if self.weights is None else np.asarray(self.weights, dtype=np.float64)
         shapes = [each.shape for each in (scores, strata, weights) if each is not None]
         if set(shapes) != {(n,)} or not n:
