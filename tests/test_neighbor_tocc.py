@@ -8,6 +8,7 @@ from scipy.stats import rankdata
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from transvariation import (
@@ -377,6 +378,8 @@ def test_trim_finds_a_cluster_of_bad_training_samples(n_bad):
     assert not set(classifier.reference_) & set(range(n_bad))
     assert np.mean(classifier.predict(bad) == -1) > 0.9
     assert np.mean(classifier.predict(new) == -1) < 0.13
+    wrapped = CalibratedOCC(make_pipeline(StandardScaler(), NeighborTOCC(trim=0.1)), calibration="split").fit(X)
+    assert np.mean(wrapped.predict(bad) == -1) > 0.9
 
 
 def test_trim_leaves_clean_samples_alone():
@@ -390,6 +393,10 @@ def test_trim_leaves_clean_samples_alone():
 def test_trim_is_checked(trim):
     with pytest.raises(ValueError, match="share from 0 to"):
         NeighborTOCC(trim=trim).fit(np.eye(5))
+
+
+def test_trim_keeps_two_samples():
+    assert len(NeighborTOCC(trim=0.25, calibration="resubstitution").fit([[0.0], [1.0]]).reference_) == 2
 
 
 def test_exponential_tail_gives_levels_that_few_ranks_cannot():

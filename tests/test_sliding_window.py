@@ -67,6 +67,20 @@ def test_names_of_rows_are_kept():
         assert classifier.explain(X.loc[[name]] + 1e-4)["nearest"].iloc[0].startswith(name)
 
 
+def test_categories_stay_categories_and_new_ones_are_learned():
+    rng = np.random.default_rng(9)
+
+    def draw(n, categories):
+        values = pd.Categorical(rng.choice(categories, n), categories=["a", "b", "new", "other"])
+        return pd.DataFrame({"x": rng.normal(size=n), "c": values})
+
+    first, second, other = draw(100, ["a", "b"]), draw(60, ["b", "new"]), draw(30, ["other"])
+    classifier = NeighborTOCC().fit(first).partial_fit(second, window=80)
+    latest = NeighborTOCC().fit(pd.concat([first, second]).iloc[-80:])
+    for rows in (second, other):
+        np.testing.assert_array_equal(classifier.p_values(rows), latest.p_values(rows))
+
+
 @pytest.mark.parametrize("classifier", [TOCC(), NeighborTOCC()], ids=["TOCC", "NeighborTOCC"])
 def test_a_window_that_is_no_number_is_refused_in_words(classifier):
     with pytest.raises(ValueError, match="window='5' must be a positive whole number"):

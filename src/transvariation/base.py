@@ -131,11 +131,14 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         self
         """
         rows = self._validate(X, reset=True)
-        targets = target_rows(y, rows.shape[0], self._min_samples)
-        if targets is not None:
-            numbers = check_groups(groups, rows.shape[0])
-            rows, groups = take_rows(rows, targets), None if numbers is None else numbers[targets]
-        plan = plan_calibration(self.calibration, self.sensitivity, rows, groups, self._min_samples)
+        return self._learn(rows, groups, target_rows(y, rows.shape[0], self._min_samples))
+
+    def _learn(self, rows: Rows, groups: ArrayLike | None = None, targets: Indices | None = None) -> Self:
+        """Learn from validated samples, of which those numbered `targets` are used, or all."""
+        numbers = check_groups(groups, rows.shape[0])
+        targets = self._select(rows, numbers, targets)
+        rows, numbers = _selected(rows, numbers, targets)
+        plan = plan_calibration(self.calibration, self.sensitivity, rows, numbers, self._min_samples)
         self._alignment: Floats | None = None
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
@@ -152,6 +155,10 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         if targets is not None:
             self._describing = targets if self._describing is None else targets[self._describing]
         return self
+
+    def _select(self, rows: Rows, groups: Indices | None, targets: Indices | None) -> Indices | None:
+        """Return the samples to learn from, of `targets` or of all; None for all."""
+        return targets
 
     def _fit_rows(
         self, rows: Rows, plan: CalibrationPlan, groups: Indices | None, *, with_threshold: bool = True
@@ -176,6 +183,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
         """
         rows = self._validate(X, reset=True)
+        rows, groups = _selected(rows, groups, self._select(rows, groups, None))
         return self._fit_rows(rows, CalibrationPlan(X=rows), groups, with_threshold=with_threshold)
 
     def _calibrate(self, X: object, plan: CalibrationPlan) -> ConformalCalibration:
@@ -513,6 +521,10 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         check_is_fitted(self)
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
+
+
+def _selected(rows: Rows, groups: Indices | None, kept: Indices | None) -> tuple[Rows, Indices | None]:
+    return take_rows(rows, kept), groups if groups is None or kept is None else groups[kept]
 
 
 class TransvariationClassifier(OneClassClassifier):

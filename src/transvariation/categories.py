@@ -24,7 +24,8 @@ class CategoryEncoder:
     mask_ : ndarray of bool of shape (p,)
         The categorical features.
     categories_ : dict
-        For each categorical feature its categories in ascending order of their text; a code is a position.
+        For each categorical feature its categories in ascending order of their text, and then those of each call of
+        `extend`; a code is a position.
 
     Examples
     --------
@@ -49,9 +50,14 @@ class CategoryEncoder:
         if self.categorical_features is None or (typed and column_names(X) is None):
             return self
         self.mask_ = _mask(self.categorical_features, X)
+        return self.extend(X)
+
+    def extend(self, X: object) -> Self:
+        """Add the categories of further samples; known ones keep their codes."""
         for j in np.flatnonzero(self.mask_).tolist():
-            distinct = {value for value in _values(X, j) if not _is_missing(value)}
-            self.categories_[j] = sorted(distinct, key=lambda value: (str(value), str(type(value))))
+            known = self.categories_.setdefault(j, [])
+            new = {value for value in _values(X, j) if not _is_missing(value)}.difference(known)
+            known += sorted(new, key=lambda value: (str(value), str(type(value))))
         return self
 
     def transform(self, X: object) -> Floats:

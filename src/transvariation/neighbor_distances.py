@@ -301,7 +301,7 @@ def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices |
         Their rows, the most suspicious one first.
     """
     n = len(X)
-    n_left_out = int(np.ceil(trim * n))
+    n_left_out = min(int(np.ceil(trim * n)), n - 2)  # two samples are the fewest to describe a class
     drawn = subsample(X, _MAX_SEARCHED)
     scaled = ScaledViews(description.scalings, X[drawn], categorical=description.categorical)
     k = max(int(np.ceil(trim * len(drawn))), 1) + 1

@@ -15,12 +15,11 @@ from sklearn.utils.validation import check_array, validate_data
 
 from transvariation._typing import Floats, Indices, Rows
 from transvariation.base import TransvariationClassifier
-from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
 from transvariation.conformal import tail_p_values
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
 from transvariation.sliding_window import SlidingWindowMixin, keeps_all_samples
-from transvariation.validation import check_count, column_names
+from transvariation.validation import check_count
 
 _MOST_TRIMMED = 0.25
 
@@ -151,32 +150,28 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self
             The fitted classifier.
         """
-        self._names: list[str] | None = None
-        self.suspicious_ = np.empty(0, dtype=np.intp)
+        super().fit(X, y, groups)
+        self._keep_names(_row_names(X))
+        return self
+
+    def _keep_names(self, names: list[str] | None) -> None:
+        """Keep the names of the possible neighbors, of those of all training samples."""
+        self._names = None if names is None else [names[row] for row in self.reference_]
+
+    def _select(self, rows: Floats, groups: Indices | None, targets: Indices | None) -> Indices | None:
+        """Leave out suspicious samples."""
         if not isinstance(self.trim, int | float) or not 0 <= self.trim <= _MOST_TRIMMED:
             raise ValueError(
                 f"trim={self.trim!r} must be a share from 0 to {_MOST_TRIMMED}; 0.1 leaves out at most a tenth of the "
                 "known samples"
             )
-        if self.trim:
-            self._fit_trimmed(X, y, groups)
-        else:
-            super().fit(X, y, groups)
-        if names := _row_names(X):
-            self._names = [names[row] for row in self.reference_]
-        return self
-
-    def _fit_trimmed(self, X: ArrayLike, y: object, groups: ArrayLike | None) -> None:
-        rows = self._validate(X, reset=True)
-        targets = target_rows(y, len(rows), self._min_samples)
-        targets = np.arange(len(rows)) if targets is None else targets
-        numbers = check_groups(groups, len(rows))
-        own = None if numbers is None else numbers[targets]
-        self.suspicious_ = targets[find_suspicious(self._make_description(), rows[targets], own, self.trim)]
-        kept = np.setdiff1d(targets, self.suspicious_)
-        frame = X if column_names(X) is not None or hasattr(X, "shape") else rows
-        super().fit(take_rows(frame, kept), groups=None if numbers is None else numbers[kept])
-        self._describing = kept if self._describing is None else kept[self._describing]
+        self.suspicious_ = np.empty(0, dtype=np.intp)
+        if not self.trim:
+            return targets
+        every = np.arange(len(rows)) if targets is None else targets
+        own = None if groups is None else groups[every]
+        self.suspicious_ = every[find_suspicious(self._make_description(), rows[every], own, self.trim)]
+        return np.setdiff1d(every, self.suspicious_)
 
     @available_if(keeps_all_samples)
     def partial_fit(self, X: ArrayLike, y: object = None, *, window: int | None = None) -> Self:
@@ -186,8 +181,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         ----------
         X : array-like of shape (n, p)
             Target samples, in the order of their arrival.
-        y : ignored
-            Present for scikit-learn's conventions.
+        y : array-like of shape (n,), optional
+            Samples labeled -1 are left out, as in `fit`.
         window : int, optional
             The number of latest samples to keep, at most and by default `max_reference`.
 
@@ -196,13 +191,16 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self
             The fitted classifier.
         """
-        known = getattr(self, "_names", None) if hasattr(self, "description_") else []
-        limits = [limit for limit in (window, self.max_reference) if limit is not None]
+        names = _row_names(X) if y is None else None  # labels may leave out samples
         if window is not None:
             check_count("window", window)
-        super().partial_fit(X, y, window=min(limits, default=None))
-        if known is not None and (names := _row_names(X)):
-            self._names = [*known, *names][-len(self.description_.rows) :]
+        window = min([limit for limit in (window, self.max_reference) if limit is not None], default=None)
+        if hasattr(self, "description_"):
+            self._validate(X, reset=False)
+            self._encoder.extend(X)
+            names = None if names is None or self._names is None else [*self._names, *names]
+        super().partial_fit(X, y, window=window)
+        self._keep_names(None if names is None else names[-(window or 0) :])
         return self
 
     def _make_description(self) -> NeighborDistances:

@@ -44,8 +44,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     ----------
     estimator : estimator, default=None
         Any classifier of this package, or a detector of scikit-learn or PyOD; None stands for :class:`TOCC`. It is
-        cloned for each projection. Its own sensitivity, calibration or contamination is not used: all members vote at
-        the sensitivity of the ensemble.
+        cloned for each projection. Its own sensitivity, calibration, trim or contamination is not used: all members
+        vote at the sensitivity of the ensemble.
     n_projections : int, default=101
         Number of projections. With an even number, a tie rejects.
     n_candidates : int, default=50
@@ -123,8 +123,10 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         member = TOCC() if self.estimator is None else clone(self.estimator)
         if not isinstance(member, OneClassClassifier):
             member = CalibratedOCC(member)
+        # Members rank all training samples, so that none of them is left out by `trim`.
+        fixed = {"calibration": "resubstitution", "sensitivity": _share(self.sensitivity), "trim": 0.0}
         return RandomProjections(
-            member.set_params(calibration="resubstitution", sensitivity=_share(self.sensitivity)),
+            member.set_params(**{name: fixed[name] for name in fixed.keys() & member.get_params().keys()}),
             self.n_projections,
             self.n_candidates,
             self.n_components,

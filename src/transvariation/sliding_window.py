@@ -64,9 +64,5 @@ class SlidingWindowMixin:
                 f"partial_fit cannot follow a fit with calibration={self._calibration.mode!r} or groups, which keeps "
                 'only a part of the samples or labels; use calibration="resubstitution", "loo" or "cv" without groups'
             )
-        names = getattr(self, "feature_names_in_", None)
         rows = new if first else np.concatenate([self.description_.rows, new])
-        self.fit(rows if window is None else rows[-window:])
-        if names is not None:
-            self.feature_names_in_ = names
-        return self
+        return self._learn(rows if window is None else rows[-window:])
