@@ -84,6 +84,13 @@ def test_bounds_by_the_joint_distribution_hold_and_are_lower_than_simes():
     assert np.mean(ours) < np.mean(simes)
 
 
+def test_a_confidence_beyond_the_simulated_one_uses_simes():
+    """1,999 simulated runs cannot tell an error of 1 in 10,000 from one of 7 in 10,000."""
+    p = p_values(np.arange(50.0), np.r_[np.full(10, -1.0), np.linspace(0, 50, 20)])
+    bounds = [false_discovery_bound(p, np.arange(20), 0.9999, calibration=each) for each in (samples(50), None)]
+    assert bounds[0] == bounds[1] > false_discovery_bound(p, np.arange(20), 0.95, calibration=samples(50))
+
+
 def test_an_empty_list_is_explained():
     p = np.r_[1 / 88, np.arange(2, 89) / 88, np.full(912, 0.5)]
     with pytest.warns(TooFewToDiscover, match=r"with 87 calibration samples .* of 1,000 .* takes 9,999"):

@@ -109,11 +109,11 @@ def false_discovery_bound(
     With the stated confidence the bound holds for all selections at once, so that samples may be selected after looking
     at the p-values or at the samples themselves.
 
-    With a `calibration` of one threshold without groups, the bound follows from the joint distribution of conformal
-    p-values, which is then known: how many of m targets have a p-value up to t is bounded for all t at once (Gazin,
-    Blanchard and Roquain, 2024), at the same level for each t. Otherwise it is that of closed testing with Simes' test
-    (Goeman and Solari, 2011), which is higher. Simes' test is valid for conformal p-values of one calibration without
-    replicates (Bates et al., 2023). Both are as exact as the p-values are.
+    With a `calibration` of one threshold without groups, and a confidence of at most 0.9995, the bound follows from the
+    joint distribution of conformal p-values, which is then known: how many of m targets have a p-value up to t is
+    bounded for all t at once (Gazin, Blanchard and Roquain, 2024), at the same level for each t. Otherwise it is that
+    of closed testing with Simes' test (Goeman and Solari, 2011), which is higher. Simes' test is valid for conformal
+    p-values of one calibration without replicates (Bates et al., 2023). Both are as exact as the p-values are.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def false_discovery_bound(
     if not len(chosen):
         return 0
     n = _n_exchangeable(calibration)
-    if n is not None:
+    if n is not None and alpha * (_ENVELOPE_RUNS + 1) >= 1:
         ranks, at_most = _envelope(n, len(p), alpha)
         beyond = len(chosen) - np.searchsorted(chosen, ranks / (n + 1) + _ROUNDING_ERROR, side="right")
         return int(min(len(chosen), (at_most + beyond).min()))
@@ -181,16 +181,15 @@ def _envelope(n: int, m: int, alpha: float) -> tuple[NDArray[np.int_], NDArray[n
     """Bound how many of m targets have a p-value of at most rank / (n + 1), for several ranks at once.
 
     The number of targets at or below the k-th of n calibration scores is beta-binomial. At each rank the same
-    probability is left out; how much was determined by simulated ranks, with a fixed seed.
+    probability is left out; how much was determined by simulation, with a fixed seed.
     """
     ranks = np.unique(np.round(np.geomspace(1, max(n // 2, 1), _ENVELOPE_RANKS)).astype(int))
     upper = np.array([betabinom.pmf(np.arange(m + 1), m, k, n + 1 - k)[::-1].cumsum()[::-1] for k in ranks])
-    rng, lowest = np.random.default_rng(0), np.empty(_ENVELOPE_RUNS)
-    for run in range(_ENVELOPE_RUNS):
-        at_rank = np.sort(rng.random(n))[ranks - 1]
-        counts = np.searchsorted(np.sort(rng.random(m)), at_rank, side="right")
-        lowest[run] = upper[np.arange(len(ranks)), counts].min()
-    level = np.sort(lowest)[max(int(alpha * (_ENVELOPE_RUNS + 1)) - 1, 0)]
+    rng = np.random.default_rng(0)
+    spacings = rng.dirichlet(np.diff(ranks, prepend=0, append=n + 1), size=_ENVELOPE_RUNS)
+    counts = rng.multinomial(m, spacings)[:, :-1].cumsum(axis=1)
+    lowest = upper[np.arange(len(ranks)), counts].min(axis=1)
+    level = np.sort(lowest)[int(alpha * (_ENVELOPE_RUNS + 1) + _ROUNDING_ERROR) - 1]
     return ranks, (upper >= level).sum(axis=1) - 1
 
 
