@@ -2,10 +2,10 @@
 Nominal and actual sensitivity
 ==============================
 
-A one-class classifier should accept a given share of new target samples, here 90%. We train classifiers on 100 samples
-of a known distribution, repeatedly, and measure the share of new target samples that they accept. With the paper's
-threshold the share is too small. With a calibrated threshold it is right, but TOCC then rejects nothing, and warns
-about it. NeighborTOCC accepts the right share and still rejects other samples.
+A one-class classifier should accept a given share of new target samples, its :term:`sensitivity`, here 90%. We train
+classifiers on 100 samples of a known distribution, repeatedly, and measure the share of new target samples that they
+accept. With the paper's threshold the share is too small. With a calibrated threshold it is right, but TOCC then
+rejects nothing, and warns about it. NeighborTOCC accepts the right share and still rejects other samples.
 """
 
 import warnings

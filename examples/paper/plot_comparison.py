@@ -2,11 +2,11 @@
 One class, many descriptions
 ============================
 
-Each column is a classifier, each row a target class of 150 samples. The shaded region is accepted at a sensitivity of
-0.9. The regions differ by what a classifier considers typical: distance to the nearest samples (NeighborTOCC) or depth
-along the axes (TOCC, density TOCC, PAM-TOCC) in the first figure; an ellipse (Gaussian), density (mixture, KDE),
-distance to a set of points (k-means, SOM) or to the center of a ball in the feature space of a kernel (SVDD) in the
-second.
+Each column is a classifier, each row a target class of 150 samples. The shaded region is accepted at a
+:term:`sensitivity` of 0.9. The regions differ by what a classifier considers typical: distance to the nearest samples
+(NeighborTOCC) or depth along the axes (TOCC, density TOCC, PAM-TOCC) in the first figure; an ellipse (Gaussian),
+density (mixture, KDE), distance to a set of points (k-means, SOM) or to the center of a ball in the feature space of a
+kernel (SVDD) in the second.
 
 A close fit is not a good fit: the SOM follows its training samples so closely that it rejects many new samples of the
 class. The threshold of NeighborTOCC holds for new samples; the others use the paper's.

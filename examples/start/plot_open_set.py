@@ -4,8 +4,8 @@ Several known classes, and none of them
 
 Two cultivars of wine are known. A bottle may belong to one of them, may fit both, or may come from somewhere else.
 :class:`~transvariation.OpenSetClassifier` gives each sample a p-value for each known class and accepts the classes
-whose p-value exceeds one minus the sensitivity. Half of the bottles of the known cultivars train; the third cultivar
-is unknown to the classifier.
+whose p-value exceeds one minus the :term:`sensitivity`. Half of the bottles of the known cultivars train; the third
+cultivar is unknown to the classifier.
 """
 
 import matplotlib.pyplot as plt

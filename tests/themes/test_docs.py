@@ -188,6 +188,19 @@ def test_pages_and_examples_import_only_names_that_the_reference_describes(page)
     assert {name for name in names if not name.endswith(".")} <= described
 
 
+@pytest.mark.parametrize(
+    "page", [*PAGES, *sorted(DOCS.glob("_text/*.md")), *EXAMPLES, ROOT / "README.md"], ids=lambda page: page.stem
+)
+def test_sensitivity_is_explained_where_a_page_first_mentions_it(page):
+    """By a link to the glossary, or by the words for it; titles cannot."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".py":  # the text of an example is its docstring and its comments
+        text = "\n".join([ast.get_docstring(ast.parse(text)) or "", "", *re.findall(r"^# ?(.*)", text, flags=re.M)])
+    prose = re.sub(r"^```[^`]+^```$|^#+ .*|^.*\n={3,}$", "", text, flags=re.M)
+    mentions = [each for each in re.split(r"\n\s*\n", prose) if re.search(r"\bsensitivity\b(?!=)", each, flags=re.I)]
+    assert not mentions or re.search(r"term\}?:?`sensitivity`|\bshares?\b", mentions[0]), mentions[0]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_picture_says_what_it_shows(page):
     pictures = re.findall(r"^```\{(?:figure|image)\}.*\n((?:.+\n)*)", page.read_text(encoding="utf-8"), flags=re.M)
