@@ -63,7 +63,7 @@ class OrderedScores(UserWarning):
 
 
 class SmallOverlap(UserWarning):
-    """New samples lie where there are hardly any known samples."""
+    """New samples lie where there are hardly any known samples, or are too few to tell."""
 
 
 class SingularCovariance(ValueError):

@@ -145,7 +145,8 @@ def warn_if_ordered(
     """Warn if neighboring rows have correlated scores, or are alike; with groups, the means of neighboring groups.
 
     Of `rows`, which may be the first ones only, neighbors are compared with rows ten apart. Exchangeable samples raise
-    this warning once in 15,000 fits.
+    this warning once in 15,000 fits, and more often if nearly all values are equal: a single rare indicator in 40 rows
+    once in 200.
     """
     values = [np.asarray(scores, dtype=float)[:, None], *([] if rows is None else [rows])]
     if groups is not None:

@@ -140,9 +140,9 @@ def density_ratio(
     ratio = DensityRatio(odds[:n], odds[n:])
     if ratio.effective_sample_size < MIN_EFFECTIVE:
         warn_user(
-            f"the new samples overlap too little with the known ones: {n:,} known samples are worth "
-            f"{math.floor(ratio.effective_sample_size)}, so that weighted p-values can hardly reject anything; "
-            "recalibrate with target samples of the new population, or fit to them",
+            f"the new samples overlap too little with the known ones, or are too few for {parts[0].shape[1]} features: "
+            f"{n:,} known samples are worth {math.floor(ratio.effective_sample_size)}, and weighted p-values are too "
+            "coarse or wrong; recalibrate with target samples of the new population, or fit to them",
             SmallOverlap,
         )
     return ratio
