@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -414,14 +415,11 @@ def _held_out(X: Floats, n_components: int | None, classifier: BaseEstimator, mo
 def _joint_limits(held_out: Floats, most: int) -> Floats:
     """Compute the lowest limits, of equal rank in each chart, that at most `most` rows exceed in one or more charts."""
     ordered = -np.sort(-held_out, axis=0)
-    low, high = 0, min(most, len(held_out) - 1)  # the number of rows beyond each single limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if np.count_nonzero((held_out > ordered[middle]).any(axis=1)) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    return ordered[low]
+
+    def too_many(rank: int) -> bool:
+        return bool((held_out > ordered[rank]).any(axis=1).sum() > most)
+
+    return ordered[bisect_left(range(1, min(most + 1, len(held_out))), True, key=too_many)]
 
 
 def _runs(flagged: Bools, length: int) -> Iterator[tuple[int, int]]:
