@@ -36,8 +36,8 @@ _SUMMARY = re.compile(
 )
 
 
-_NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1 (4), K1a
-    r"(.*?\w)(?:[\s_./:#([-]+(?:rep|repl|r|run|m|meas|spot|shot|wdh|messung|no|nr)?[\s.#]*(\d{1,2})[)\]]?"
+_NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_003, K1 (4), K1a
+    r"(.*?\w)(?:[\s_./:#([-]+(?:rep|repl|r|run|m|meas|spot|shot|wdh|messung|no|nr)?[\s.#]*(0*\d{1,2})[)\]]?"
     r"|(?<=\d)([a-z]))",
     re.IGNORECASE,
 )
@@ -352,10 +352,13 @@ def _numbers(grid: Grid, block: Block, columns: list[TableColumn]) -> Table:
 def _divided(names: Sequence[str]) -> list[tuple[str, str] | None]:
     """Divide names into those of fragments and the numbers, or letters, of replicates; None for other names.
 
-    Dates do not count, nor does a number of its own that each begins or ends with, such as that of an instrument's run:
-    equal rests are one fragment.
+    Dates do not count, except in names of a date and a number only, nor does a number of its own that each begins or
+    ends with, such as that of an instrument's run: equal rests are one fragment.
     """
-    plain = [_DATE.sub(" ", _FILE.sub("", name)).strip() for name in names]
+    stems = [_FILE.sub("", name) for name in names]
+    plain = [_DATE.sub(" ", name).strip() for name in stems]
+    if all(re.fullmatch(r"\W*\d+", name) for name in plain):
+        plain = stems
     for pattern in (_FIRST_RUN, _LAST_RUN):
         runs = [run for name in plain if (run := pattern.fullmatch(name))]
         if len({run["number"] for run in runs}) == len(names):
@@ -381,8 +384,8 @@ def by_numbered_names(table: Table) -> Table:
 def _ask_about_names(table: Table, problems: Problems) -> None:
     """Report names that end in a number from 1 on, or in a letter from a on, for each of several beginnings.
 
-    A single beginning is only asked about if it has a number itself, as K1 in K1-1; Glass 1, Glass 2 are samples. Where
-    the beginnings are the sources, the numbers count fragments.
+    A single beginning is only asked about if it has a number itself, as K1 in K1-1; Glass 1, Glass 2 are samples. If it
+    is a date, the numbers may begin with any. Where the beginnings are the sources, the numbers count fragments.
     """
     names = table.ids if table.fragment is None else table.fragment
     column = next((header for header, role in table.roles.items() if role in ("id", "fragment")), None)
@@ -390,14 +393,16 @@ def _ask_about_names(table: Table, problems: Problems) -> None:
         return
     numbers: dict[str, list[int]] = {}
     for each in _divided(names):
-        if each is None or not re.search(r"[^\W\d_]", each[0]):
+        if each is None or not (re.search(r"[^\W\d_]", each[0]) or _DATE.fullmatch(each[0])):
             return
         stem, number = each
         numbers.setdefault(stem, []).append(int(number) if number.isdigit() else ord(number.lower()) - ord("a") + 1)
     if set(numbers) <= set(table.source or ()):
         return
     runs = [stem for stem, own in numbers.items() if sorted(own) == list(range(min(own), min(own) + len(own)))]
-    several = [stem for stem in runs if 2 <= len(numbers[stem]) <= 20 and min(numbers[stem]) == 1]
+    several = [
+        stem for stem in runs if 2 <= len(numbers[stem]) <= 20 and (min(numbers[stem]) == 1 or _DATE.fullmatch(stem))
+    ]
     if several and 2 * len(several) >= len(numbers) and (len(numbers) > 1 or re.search(r"\d", several[0])):
         problems.add("numbered-names", None, column, remedy="numbered-names", names=list(names[:3]))
 

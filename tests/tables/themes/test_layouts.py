@@ -81,7 +81,7 @@ def test_the_row_of_names_is_a_setting():
 
 
 class TestNumberedNames:
-    @pytest.mark.parametrize("form", ["{}-{}", "{} rep {}", "{}_0{}", "{} ({})"])
+    @pytest.mark.parametrize("form", ["{}-{}", "{} rep {}", "{}_0{}", "{}_00{}.d", "{} ({})"])
     @pytest.mark.parametrize("header", ["Sample", "id", "Name", ""])
     def test_they_are_asked_about(self, form, header):
         names = [form.format(stem, i) for stem in ("K1", "K2", "K3") for i in range(1, 6)]
@@ -125,6 +125,12 @@ class TestNumberedNames:
         table = read_table(text.encode(), numbered_names="replicates")
         assert table.fragment == tuple(stem for stem, _ in both)
         assert table.replicate == tuple(str(i) for _, i in both)
+
+    @pytest.mark.parametrize("form", ["2026-03-11_{:02d}", "20260311-{:03d}.d", "{:d} 11.03.2026", "11.03.2026 #{:d}"])
+    def test_names_of_a_date_and_a_number_are_asked_about(self, form):
+        text = "Sample,Sr\n" + "".join(f"{form.format(i)},1{i}.5\n" for i in range(4, 10))
+        assert "may number replicates" in problems(text.encode())[0]
+        assert len(set(read_table(text.encode(), numbered_names="replicates").fragment)) == 1
 
     def test_letters_and_a_single_beginning_with_a_number(self):
         for names in (["K1a", "K1b", "K2a", "K2b"], ["K1-1", "K1-2", "K1-3"]):
