@@ -139,7 +139,7 @@ def test_fields_of_the_form_are_in_the_report(case):
     details = {name: f"{label} of this case" for name, label in CASE_FIELDS.items()}
     page = html.unescape(case_document(replace(case, settings=replace(case.settings, case=details))).html())
     assert all(text in page for text in details.values())
-    assert "The conclusions would change if Would change if of this case" in page
+    assert "The conclusions would change if Would change if of this case." in page
     assert "another source of the kind in background (40 sources)." in html.unescape(case_document(case).html())
     assert "were the relevant alternative" in case_document(case).html()
 

@@ -31,3 +31,9 @@ def test_replicates_show_the_uncertainty(case):
         mean, sd = text.replace("\N{NO-BREAK SPACE}", " ").split(" ± ")
         assert len(mean.partition(".")[2]) == len(sd.partition(".")[2])
         assert text in page
+
+
+def test_misleading_ratios_are_stated_with_their_number(case):
+    page = case_document(case).html().split("validation of the likelihood ratio</h2>")[1]
+    for kind in ("same-source ratios below 1: ", "different-source ratios above 1: "):
+        assert re.match(r"0 of [\d,]+ \(below|[\d.]+% \(95% interval .*, n = ", page.split(kind)[1])

@@ -15,6 +15,7 @@ from transvariation.report.digits import Digits
         ("Ca", [8.75, 8.61, 8.70], "8.75"),  # no more decimals than the table
         ("Sr", [61.237, 58.9, 70.113], "61.2"),  # a standard deviation of 6
         ("K", [512.3, 498.8, 630.1], "512"),  # of 71
+        ("Na", [98123.4, 97611.0, 99040.2], "98120"),  # of 725
         ("Fe", [0.5, 0.5], "0.5"),
     ],
 )

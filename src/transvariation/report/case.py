@@ -165,8 +165,8 @@ def limitations(result: CaseResult) -> Section:
     """State what the conclusions do not say, and what would change them."""
     given = result.settings.case.get("would_change")
     alternative = () if result.inputs.background is None else (WOULD_CHANGE_POPULATION,)
-    words = given or f"{'; '.join((*WOULD_CHANGE, *alternative))}."
-    return Section("Limitations").items(LIMITATIONS).text(f"{WOULD_CHANGE_HEADING} {words}")
+    words = given or "; ".join((*WOULD_CHANGE, *alternative))
+    return Section("Limitations").items(LIMITATIONS).text(f"{WOULD_CHANGE_HEADING} {words.removesuffix('.')}.")
 
 
 def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
@@ -191,7 +191,7 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
     if rows:
         units = plural(model.bases["background"].n, UNITS["background"])
-        caption = f"Measured by comparisons among {units}, which the intervals allow for, in the design of this case"
+        caption = f"Measured by comparisons among {units}, with intervals by source, in the design of this case"
         section.table(pd.DataFrame(rows), caption)
     elif model.survey is not None:
         section.text("A survey with one value per source cannot show how often the likelihood ratio misleads.")
@@ -254,10 +254,11 @@ def method(result: CaseResult) -> Section:
     for performance in model.likelihood.values():
         low, high = performance.bounds
         section.text(
-            "Likelihood ratio: sources, fragments within sources and replicates within fragments vary (three-level "
-            f"model, kernel density between sources). It was calibrated and bounded by {performance.n_same:,} "
-            f"same-source and {performance.n_different:,} different-source comparisons of background sources that the "
-            f"model had not seen; they support ratios from {format_ratio(low)} to {format_ratio(high)}."
+            "Likelihood ratio: logistic regression combines the tp of the difference with the ratio of a three-level "
+            "model of sources (kernel density), fragments and replicates (t-distributed differences). It was "
+            f"calibrated and bounded by {performance.n_same:,} same-source and {performance.n_different:,} "
+            "different-source comparisons of background sources that the model had not seen; they support ratios from "
+            f"{format_ratio(low)} to {format_ratio(high)}."
         )
     if (survey := model.survey) is not None:
         freedom = survey.freedom

@@ -11,7 +11,7 @@ from transvariation.casework.astm import MatchInterval
 from transvariation.casework.result import Measured
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case_figures import draw_performance, known_values, strip_svg, with_unit
-from transvariation.report.case_text import format_number, format_share, note_lines, tables_of
+from transvariation.report.case_text import format_number, format_rate, note_lines, tables_of
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
 from transvariation.report.vocabulary import said
@@ -119,7 +119,8 @@ def reason_frame(result: CaseResult, c: Conclusion, n: int, digits: Digits) -> p
         }
         if c.match is not None:
             interval = intervals[r.variable]
-            row[result.model.criterion.name] = _interval(result, digits, interval)
+            scale = " (concentration)" if result.settings.logged else ""
+            row[result.model.criterion.name + scale] = _interval(result, digits, interval)
             row["inside"] = "yes" if interval.inside else "no"
         rows.append(row)
     return pd.DataFrame(rows)
@@ -139,8 +140,8 @@ def _validation(result: CaseResult) -> Section:
         section.text(
             f"{SYSTEMS[system].capitalize()}: Cllr {performance.cllr:.3f} (0 is perfect, 1 is without information), "
             f"{performance.cllr_min:.3f} after the best recalibration; "
-            f"{format_share(performance.same_below_one.share)} of same-source ratios below 1, "
-            f"{format_share(performance.different_above_one.share)} of different-source ratios above 1."
+            f"same-source ratios below 1: {format_rate(performance.same_below_one)}; different-source ratios above 1: "
+            f"{format_rate(performance.different_above_one)}."
         )
         section.figure(draw_performance(performance), "Performance on background sources that the model had not seen.")
     return section

@@ -143,7 +143,7 @@ def fact_lines(result: CaseResult) -> list[str]:
     if model.exclusion is not None and model.inclusion is not None:
         among = plural(calibration.n, UNITS[model.basis])
         lines.append(
-            f"Measured by comparisons among {among}, which the intervals allow for: {format_rate(model.exclusion)} of "
+            f"Measured by comparisons among {among}, with intervals by source: {format_rate(model.exclusion)} of "
             f"same-source comparisons are excluded, {format_rate(model.inclusion)} of different-source comparisons are "
             "not. This holds for cases that were measured as the background was."
         )
@@ -189,8 +189,8 @@ def alike_sentences(result: CaseResult) -> list[str]:
     names, share = alike
     which = f": {listed(names, 8)}" if names else ""
     return [
-        f"{len(names)} of {share.n:,} background sources cannot be distinguished from the control (95% interval "
-        f"{format_share(share.low)} to {format_share(share.high)}){which}."
+        f"{len(names)} of {share.n:,} background sources cannot be distinguished from the control "
+        f"({format_share(share.share)}, 95% interval {format_share(share.low)} to {format_share(share.high)}){which}."
     ]
 
 

@@ -26,14 +26,14 @@ def is_refractive_index(name: str, values: Sequence[float]) -> bool:
 
 
 def decimals_for(sd: float) -> int:
-    """Return the decimals of a number whose standard deviation has two significant digits.
+    """Return the decimals of a number whose standard deviation has two significant digits; -1 rounds to tens.
 
     Examples
     --------
-    >>> decimals_for(0.0271), decimals_for(67.8), decimals_for(1.0)
-    (3, 0, 1)
+    >>> decimals_for(0.0271), decimals_for(67.8), decimals_for(678.0)
+    (3, 0, -1)
     """
-    return min(max(0, 1 - math.floor(math.log10(sd))), _MOST_DECIMALS)
+    return min(1 - math.floor(math.log10(sd)), _MOST_DECIMALS)
 
 
 class Digits:
@@ -51,7 +51,7 @@ class Digits:
         """Write a value of a variable."""
         if abs(value) >= 1e9:
             return f"{value:.4g}"
-        return f"{value:.{self._decimals[name]}f}"
+        return _rounded(value, self._decimals[name])
 
     def mean_sd(self, name: str, values: Sequence[float]) -> str:
         """Write the mean of measurements of a variable, with their standard deviation if there are several."""
@@ -62,7 +62,11 @@ class Digits:
         if sd >= 1e9:
             return f"{text} ± {sd:.2g}"
         small = 0 < sd < 0.5 * 10**-decimals  # would be written as zero
-        return f"{text} ± {sd:.{decimals_for(sd) if small else decimals}f}"
+        return f"{text} ± {_rounded(sd, decimals_for(sd) if small else decimals)}"
+
+
+def _rounded(value: float, decimals: int) -> str:
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
 
 
 def _decimals(result: CaseResult, name: str) -> int:

@@ -105,8 +105,8 @@ def test_recovered_rows_that_are_also_in_the_control(rows, named):
     control, recovered = values.iloc[:30], values.iloc[30:]
     both = pd.concat([control, recovered.iloc[:rows]])
     found = judge(both if named else both.reset_index(drop=True), recovered)
-    assert sum(f"{rows} of 5 recovered rows equal a control row" in w for w in said(found)) == 1
-    assert not any("equal a control row" in w for w in said(judge(control, recovered)))
+    assert sum(f"Equal to a control row in every variable: {rows} of 5 recovered rows" in w for w in said(found)) == 1
+    assert not any("Equal to a control row" in w for w in said(judge(control, recovered)))
     assert any("are the same" in w for w in said(judge(control, control)))
 
 
@@ -114,10 +114,12 @@ def test_a_control_that_is_in_the_background(glass, usual):
     known, questioned, background = glass
     both = pd.concat([background, known.iloc[:3].assign(pane="X")])
     found = [
-        w for w in said(judge(known, questioned.iloc[:3], background=both, log=True)) if "equal a background row" in w
+        w
+        for w in said(judge(known, questioned.iloc[:3], background=both, log=True))
+        if "Equal to a background row" in w
     ]
     assert len(found) == 1
-    assert found[0].startswith("3 of 9 control rows equal a background row")
+    assert found[0].startswith("Equal to a background row in every variable: 3 of 9 control rows")
     assert "leave their source out" in found[0]
     assert not any("background row" in w for w in said(usual))
 
@@ -329,9 +331,9 @@ def test_copied_control_rows_are_reported():
     copied = pd.concat([control[:4]] * 5)
     for table, words in ((copied, "16 of 20"), (pd.concat([control, control[:3]]), "3 of 23")):
         found = judge(table, recovered)
-        assert any(f"{words} control fragments equal another one" in w for w in said(found))
+        assert any(f"Equal to another control fragment in every variable: {words}" in w for w in said(found))
     for table in (control, pd.concat([control, control[:1]])):
-        assert not any("equal another one" in w for w in said(judge(table, recovered)))
+        assert not any("Equal to another" in w for w in said(judge(table, recovered)))
 
 
 def test_equal_control_rows_by_rounding_are_not_reported():
@@ -340,4 +342,4 @@ def test_equal_control_rows_by_rounding_are_not_reported():
         pd.DataFrame(rng.normal(0.3, 0.1, size=(n, 2)).round(1), columns=["Ba", "Fe"]) for n in (40, 3)
     )
     assert control.duplicated().sum() > 10
-    assert not any("equal another one" in w for w in said(judge(control, recovered)))
+    assert not any("Equal to another" in w for w in said(judge(control, recovered)))

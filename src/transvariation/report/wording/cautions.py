@@ -95,9 +95,8 @@ def _measured_otherwise(consequence: str, values: "Fields", settings: CaseSettin
     where = f" (in {listed(values['variables'], 8)} beyond all of them)" if values["variables"] else ""
     return (
         f"{consequence}: this case is unlike {printable(values['background'])}: {reasons}{where}. "
-        f"{100 * values['share']:.2g}% of its sources are as unlike the others. Check "
-        "that both are in the same units and on the same scale, and use a "
-        "background of the same laboratory."
+        f"At most {100 * values['share']:.2g}% of its sources are as unlike the others. Check that both are in the "
+        "same units and on the same scale, and use a background of the same laboratory."
     )
 
 
@@ -113,11 +112,11 @@ _CAUTIONS: dict[str, str | Callable[["Fields", CaseSettings], str]] = {
     "looks-logged": "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not "
     "concentrations. If they are logarithms (base 10), judge again with --logged (in Python logged=True; on the "
     "page, Measurements); the criterion is then applied to the concentrations.",
-    "few-measurements": "The standard deviations of {name} come from {n} measurements of the control; the standard "
-    "asks for at least {need}, from at least three fragments.",
-    "fewer-replicates-in-background": "Fragments of the case were measured up to {own} times, those of the background "
-    "{background} times at most. Only as many replicates of each fragment are compared with the background, the first "
-    "ones, because means of more vary less. A background with as many replicates would distinguish more.",
+    "few-measurements": "{name}: the standard deviations come from {n} measurements of the control; at least {need} "
+    "are required, of three or more fragments where possible.",
+    "fewer-replicates-in-background": "Fragments of the case have up to {own} replicates, those of the background no "
+    "more than {background}. Only as many of each fragment, the first ones, are compared with the background, because "
+    "means of more vary less. A background with as many replicates would distinguish more.",
     "measured-otherwise": partial(
         _measured_otherwise, "No likelihood ratios, and the error rates measured on the background do not hold"
     ),
@@ -136,18 +135,19 @@ _CAUTIONS: dict[str, str | Callable[["Fields", CaseSettings], str]] = {
     "show how much fragments of its source differ.",
     "unequal-replicates": "The {role} fragments have {fewest} to {most} replicates; their means are not equally "
     "precise.",
-    "copies": "{n} of {of} control fragments equal another one in every variable ({pairs}). If they are copies of the "
+    "copies": "Equal to another control fragment in every variable: {n} of {of} ({pairs}). If they are copies of the "
     "same measurements, remove them: with copies more fragments of the same source than stated are excluded.",
-    "copies-of-recovered": "{n} of {of} recovered fragments equal another one in every variable ({pairs}). If they are "
+    "copies-of-recovered": "Equal to another recovered fragment in every variable: {n} of {of} ({pairs}). If they are "
     "copies of the same measurements, remove them: one fragment is counted several times.",
     "same-labels": "The {role} table has rows with the same fragment and replicate ({n}, the first: replicate "
     "{replicate} of {fragment} in rows {rows}). If they are copies, remove them: replicates are counted several times.",
     "same-tables": "The control and the {role} table are the same: the control is compared with itself. Of a workbook "
     "with several sheets, choose one for each table.",
-    "rows-of-control": "{n} of {of} {role} rows equal a control row in every variable ({role} = control: {pairs}). If "
-    "they are the same measurements, remove them from the control: not excluding them has no meaning.",
-    "control-in-background": "{n} of {of} control rows equal a background row in every variable (control = background: "
-    "{pairs}). If they are the same measurements, leave their source out of the background: it is no other source.",
+    "rows-of-control": "Equal to a control row in every variable: {n} of {of} {role} rows ({role} = control: {pairs}). "
+    "If they are the same measurements, remove them from the control: not excluding them has no meaning.",
+    "control-in-background": "Equal to a background row in every variable: {n} of {of} control rows (control = "
+    "background: {pairs}). If they are the same measurements, leave their source out of the background: it is no "
+    "other source.",
     "components": "Comparisons with the background use {n} principal components of its {variables} variables "
     "({explained:.1%} of their variance) and the size of the rest.",
     "replicates-as-fragments": "The sources of {table} have one fragment each, so their replicates are used as "

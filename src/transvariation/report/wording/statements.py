@@ -23,10 +23,10 @@ PROPOSITIONS = (
 )
 # The question that each answers; by whether the fragment is excluded.
 WHY_RATIO_DISAGREES = {
-    True: "Both can hold: fragments of the control's source seldom differ so much, which excludes, but fragments of "
-    "other sources are even less often so near, which the likelihood ratio weighs.",
-    False: "Both can hold: fragments of the control's source often enough differ so much, which does not exclude, but "
-    "fragments of other sources are so near more often, which the likelihood ratio weighs.",
+    True: "Both can be true: fragments of the control's source seldom differ this much, and exclusion considers only "
+    "that; fragments of other sources are this close even more rarely, and the likelihood ratio weighs the two.",
+    False: "Both can be true: fragments of the control's source differ this much often enough not to be excluded; "
+    "fragments of other sources are this close more often still, and the likelihood ratio weighs the two.",
 }
 WHY_INTERVAL_DISAGREES = (
     "The criterion compares each element by itself, with an interval that is not set by an error rate."
@@ -41,7 +41,7 @@ WOULD_CHANGE_HEADING = "The conclusions would change if"
 WOULD_CHANGE = (
     "the control fragments did not all come from one source",
     "control and recovered fragments had not been collected, kept apart and measured alike",
-    "further fragments or variables were measured that point elsewhere",
+    "measurements of further fragments or variables pointed elsewhere",
 )
 WOULD_CHANGE_POPULATION = "another kind of source than that of the background were the relevant alternative"
 LIMITATIONS = (
@@ -147,18 +147,14 @@ def headline(result: "CaseResult") -> str:
     """State the conclusions in one sentence."""
     n, model = len(result.conclusions) // max(len(result.cases), 1), result.model
     if not result.cases and all(c.leads == "ratio" for c in result.conclusions):
-        common, different = (sum(c.supports is which for c in result.conclusions) for which in (True, False))
-        neither = n - common - different
-        return (
-            f"The likelihood ratio supports a common source with the control for {common} of "
-            f"{plural(n, 'recovered fragment')}"
-            + (
-                f", different sources for {different}, and neither for {neither}."
-                if neither
-                else f" and different sources for {different}."
-            )
-            + f" The alternative is {another_source(result)}."
-        )
+        kinds = {True: "a common source with the control", False: "different sources", None: "neither proposition"}
+        counts = {words: sum(c.supports is which for c in result.conclusions) for which, words in kinds.items()}
+        first, *more = [(words, count) for words, count in counts.items() if count]
+        parts = [f"{first[0]} for {first[1]} of {plural(n, 'recovered fragment')}", *(f"{w} for {k}" for w, k in more)]
+        supported = parts[0] if n > 1 else f"{first[0]} for the recovered fragment"
+        if more:
+            supported = f"{', '.join(parts[:-1])} and {parts[-1]}"
+        return f"The likelihood ratio supports {supported}. The alternative is {another_source(result)}."
     if not model.conclusive:
         few = math.isfinite(model.need)
         why = "too few control fragments and no background" if few else "nothing supports a sensitivity of 1"
@@ -213,7 +209,7 @@ def statement(conclusion: "Conclusion", result: "CaseResult") -> str:
     p = p_equals(conclusion.p_value)
     if conclusion.leads == "ratio":
         would = "would not exclude" if conclusion.accepted else "would exclude"
-        return f"By itself the comparison with the control {would} the fragment ({p})."
+        return f"By itself, the comparison with the control {would} the fragment ({p})."
     if conclusion.accepted is None:
         where = "beyond all differences" if conclusion.differs else "within the differences"
         return (
