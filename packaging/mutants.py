@@ -25,7 +25,7 @@ TESTED_BY = {
     "calibration": "tests/test_calibration.py tests/test_ordered.py"
     " --deselect tests/test_calibration.py::test_scikit_learn_contract",
     "neighbor_distances": "tests/test_neighbor_tocc.py tests/test_neighbor_distances.py",
-    "neighbor_tocc": "tests/test_neighbor_tocc.py",
+    "neighbor_tocc": "tests/test_neighbor_tocc.py tests/test_sliding_window.py tests/test_categories.py",
     "depth/counting": "tests/depth/test_counting.py",
     "depth/probability": "tests/depth/test_probability.py",
 }

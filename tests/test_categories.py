@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation import (
-    NeighborTOCC,
-)
+from transvariation import NeighborTOCC
 
 
 def orders(rng, n, n_levels=100):
@@ -38,6 +36,16 @@ def test_categories_by_type_name_index_and_mask_are_the_same():
     polars = pytest.importorskip("polars")
     table = polars.from_pandas(X)
     np.testing.assert_array_equal(NeighborTOCC().fit(table).p_values(polars.from_pandas(new)), expected)
+
+
+def test_one_row_is_enough_and_none_is_refused():
+    X = orders(np.random.default_rng(1), 60)
+    classifier = NeighborTOCC().fit(X)
+    assert len(classifier.predict(X[:1])) == 1
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        classifier.predict(X[:0])
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        NeighborTOCC().fit(X[:1])
 
 
 def test_unknown_and_rare_categories_are_far():

@@ -171,6 +171,17 @@ def test_explain_attributes_the_distance_to_the_feature_that_is_off():
     assert (table[scalings].idxmax() == 4).all()
 
 
+def test_contributions_are_shares_of_the_squared_distance_to_the_nearest(rng):
+    X, z = rng.normal(size=(40, 3)) + 10, np.array([13.0, 10.5, 9.0])
+    table = NeighborTOCC(1, scalings=["range"], pairs=False).fit(X).explain([z])
+    squares = ((X - z) / np.ptp(X, axis=0)) ** 2
+    nearest = squares[squares.sum(axis=1).argmin()]
+    np.testing.assert_allclose(table["contribution"], nearest / nearest.sum())
+    X[1:3] = X[0]
+    table = NeighborTOCC(1, scalings=["range"], pairs=False).fit(X).explain(X[:1])
+    np.testing.assert_allclose(table["contribution"], 1 / 3)  # no distance to divide: each feature has an equal share
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

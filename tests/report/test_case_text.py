@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.casework.decision import Group
@@ -58,6 +60,7 @@ def test_the_ratio_leads_if_the_laboratory_says_so(case):
     assert conclusion_frame(led)["conclusion"].str.contains("support").all()
 
 
+@pytest.mark.slow
 def test_what_one_control_fragment_without_replicates_cannot_show_is_said():
     glass = load_nfi_glass()
     fragments = glass.frame[glass.elements]
