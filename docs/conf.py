@@ -234,10 +234,16 @@ def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
     return re.sub(r"(?<![\d.])\d{5,}", lambda number: f"{int(number[0]):_}", signature), returns
 
 
+def skip_fields_of_tuples(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a named tuple has as a tuple: its Attributes section describes the fields."""
+    return True if type(obj).__name__ == "_tuplegetter" or obj in (tuple.count, tuple.index) else None
+
+
 def setup(app: Sphinx) -> None:
     show_options_as_help_does(transvariation.cli.main)
     app.connect("builder-inited", gallery.crop_thumbnails, priority=900)  # after the gallery was built
     app.connect("autodoc-process-signature", tidy_defaults)
+    app.connect("autodoc-skip-member", skip_fields_of_tuples)
     app.connect("sphinx-click-process-options", group_options)
     app.connect("sphinx-click-process-arguments", leave_out_arguments)
     app.connect("doctree-read", strip_last_line)

@@ -40,7 +40,7 @@ def peers() -> dict[str, Threshold]:
             limit = FPRCertificate.from_scores(-scores, confidence=CONFIDENCE).threshold_for(1 - SENSITIVITY)
             return float(-limit)
 
-        found["nonconform, FPRCertificate"] = nonconform
+        found["nonconform"] = nonconform
     except ImportError:
         pass
     try:
@@ -60,7 +60,7 @@ def peers() -> dict[str, Threshold]:
             controller.calibrate(scores[:, None], np.ones(len(scores), dtype=int))
             return float(norm.ppf(max(controller.valid_predict_params, default=0.0)))
 
-        found["MAPIE, BinaryClassificationController"] = mapie
+        found["MAPIE"] = mapie
     except ImportError:
         pass
     return found

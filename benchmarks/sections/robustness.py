@@ -105,7 +105,7 @@ def categories(fits: int) -> Table:
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     one_hot = make_pipeline(make_column_transformer((encoder, columns), remainder="passthrough"), NeighborTOCC())
     models = {
-        "categorical_features": NeighborTOCC(categorical_features=columns),
+        "as categories": NeighborTOCC(categorical_features=columns),
         "one-hot": one_hot,
         "one-hot in CalibratedOCC": CalibratedOCC(one_hot),
     }

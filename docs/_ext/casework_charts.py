@@ -123,8 +123,9 @@ def ratios(folder: Path) -> str:
     for row in rows:
         costs = [row[f"Cllr, {system}"] for system in systems]
         misleading = ", ".join(row[f"same source, LR < 1/10, {system}"] for system in systems)
+        difference = row["used - better peer"].replace(", ", ",\u00a0")
         cells = [row["data"], row["variables"], row["sources"], row["known x replicates"], *costs]
-        lines.append(f"| {' | '.join(map(str, [*cells, row['used - better peer'], misleading]))} |")
+        lines.append(f"| {' | '.join([*cells, difference, misleading])} |")
     differences = [[float(x) for x in re.findall(r"[-+][\d.]+", row["used - better peer"])] for row in rows]
     used, lir, mahalanobis = (
         [float(row[f"same source, LR < 1/10, {system}"].strip("%")) for row in rows] for system in systems

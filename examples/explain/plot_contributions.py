@@ -14,7 +14,7 @@ from transvariation.displays import ContributionDisplay
 glass = load_glass()
 classifier = NeighborTOCC().fit(glass.control)
 rejected = glass.recovered[classifier.predict(glass.recovered) == -1]
-print(f"{len(rejected)} of {len(glass.recovered)} fragments that are no windows are rejected")
+print(f"{len(rejected)} of {len(glass.recovered)} other fragments are rejected")
 
 # %%
 # One fragment of a headlamp. A red bar is a feature that would reject the fragment by itself.

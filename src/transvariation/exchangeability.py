@@ -195,8 +195,9 @@ def exchangeability_test(
     References
     ----------
     Wald, A. and Wolfowitz, J. (1943). An exact test for randomness in the non-parametric case based on serial
-    correlation. Annals of Mathematical Statistics 14, 378-388. Schilling, M. F. (1986). Multivariate two-sample tests
-    based on nearest neighbors. JASA 81, 799-806.
+    correlation. Annals of Mathematical Statistics 14, 378-388.
+
+    Schilling, M. F. (1986). Multivariate two-sample tests based on nearest neighbors. JASA 81, 799-806.
 
     Examples
     --------

@@ -64,6 +64,7 @@ def benjamini_hochberg(
     References
     ----------
     Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. JRSS B 57, 289-300.
+
     Bates, S. et al. (2023). Testing for outliers with conformal p-values. Annals of Statistics 51, 149-178.
 
     Examples
@@ -139,9 +140,12 @@ def false_discovery_bound(
     References
     ----------
     Goeman, J. J. and Solari, A. (2011). Multiple testing for exploratory research. Statistical Science 26, 584-597.
+
     Goeman, J. J., Meijer, R. J., Krebs, T. J. P. and Solari, A. (2019). Simultaneous control of all false discovery
     proportions in large-scale multiple hypothesis testing. Biometrika 106, 841-856.
+
     Bates, S. et al. (2023). Testing for outliers with conformal p-values. Annals of Statistics 51, 149-178.
+
     Gazin, U., Blanchard, G. and Roquain, E. (2024). Transductive conformal inference with adaptive scores. AISTATS.
 
     Examples
@@ -293,8 +297,10 @@ def count_anomalies(
     References
     ----------
     Goeman, J. J. and Solari, A. (2011). Multiple testing for exploratory research. Statistical Science 26, 584-597.
+
     Magnani, C. G., Sesia, M. and Solari, A. (2024). Collective outlier detection and enumeration with conformalized
     closed testing. arXiv:2308.05534.
+
     Storey, J. D. (2002). A direct approach to false discovery rates. JRSS B 64, 479-498.
 
     Examples

@@ -130,6 +130,7 @@ def compare_classifiers(
     References
     ----------
     Tax, D. M. J. and Duin, R. P. W. (2001). Uniform object generation for optimizing one-class classifiers. JMLR 2.
+
     Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281.
 
     Examples

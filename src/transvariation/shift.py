@@ -107,6 +107,7 @@ def density_ratio(
     References
     ----------
     Bickel, S., Brückner, M. and Scheffer, T. (2009). Discriminative learning under covariate shift. JMLR 10, 2137-2155.
+
     Tibshirani, R. J., Barber, R. F., Candès, E. J. and Ramdas, A. (2019). Conformal prediction under covariate shift.
     NeurIPS 32.
 

@@ -151,6 +151,15 @@ def test_relatives_refer_to_each_other_by_names_that_exist():
     assert alone & set(transvariation.__all__) == set()
 
 
+def test_every_reference_is_a_paragraph_of_its_own():
+    together = set()
+    for found in public():
+        section = re.search(r"^References\n-+\n(.+?)(?:\n\n\w+\n--|\Z)", inspect.getdoc(found) or "", re.M | re.S)
+        references = re.split(r"\n\n|^\.\. \[", section[1], flags=re.M) if section else []
+        together |= {found.__name__ for each in references if len(re.findall(r"\(\d{4}\)", each)) > 1}
+    assert together == set()
+
+
 @pytest.mark.parametrize(
     "name", ["compare_classifiers", "exchangeability_test", "selection_stability", "count_anomalies"]
 )

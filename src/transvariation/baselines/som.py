@@ -109,6 +109,7 @@ class SOMOCC(OneClassClassifier):
     References
     ----------
     Kohonen, T. (1995). Self-Organizing Maps. Springer.
+
     Wehrens, R. and Kruisselbrink, J. (2018). Flexible self-organizing maps in kohonen 3.0. Journal of Statistical
     Software 87(7).
 

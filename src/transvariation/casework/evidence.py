@@ -183,23 +183,7 @@ class BackgroundEvidence(Evidence):
 
 @dataclass(frozen=True, kw_only=True)
 class VariableEvidence:
-    """How one variable of a recovered fragment compares with the control.
-
-    Attributes
-    ----------
-    variable : str
-        Its name.
-    value, control : float
-        The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
-        without derivatives.
-    side : {"below", "at", "above"}
-        Where the value lies, relative to the control mean.
-    deviation : float
-        From the control mean, in standard deviations of the control fragments; at most a million.
-    p_values : dict
-        By basis: the p-value of a comparison by this variable only, corrected for the number of variables; of more than
-        100 variables by the control only. Empty if the variable is no evidence because its values were filled in.
-    """
+    """How one variable of a recovered fragment compares with the control; `Reason` describes the fields."""
 
     variable: str
     value: float

@@ -46,7 +46,8 @@ def make_scenario(
 
     References
     ----------
-    Anderlucci, L., Fortunato, F. and Montanari, A. One-class classification with application to forensic analysis.
+    Fortunato, F., Anderlucci, L. and Montanari, A. (2020). One-class classification with application to forensic
+    analysis. JRSS C 69, 1227-1249.
 
     Examples
     --------

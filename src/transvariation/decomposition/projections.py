@@ -104,6 +104,7 @@ def random_projections(
     References
     ----------
     Cannings, T. I. and Samworth, R. J. (2017). Random-projection ensemble classification. JRSS B 79, 959-1035.
+
     Stewart, G. W. (1980). The efficient generation of random orthogonal matrices. SIAM J. Numer. Anal. 17, 403-409.
 
     Examples

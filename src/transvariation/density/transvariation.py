@@ -65,7 +65,9 @@ def density_transvariation_probability(
     References
     ----------
     Dagum, C. (1959). Transvariazione fra più di due distribuzioni.
-    Anderlucci, L., Fortunato, F. and Montanari, A. One-class classification with application to forensic analysis.
+
+    Fortunato, F., Anderlucci, L. and Montanari, A. (2020). One-class classification with application to forensic
+    analysis. JRSS C 69, 1227-1249.
 
     Examples
     --------

@@ -64,7 +64,9 @@ def transvariation_probability(
     References
     ----------
     Gini, C. and Livada, G. (1943). Transvariazione a più dimensioni.
-    Anderlucci, L., Fortunato, F. and Montanari, A. One-class classification with application to forensic analysis.
+
+    Fortunato, F., Anderlucci, L. and Montanari, A. (2020). One-class classification with application to forensic
+    analysis. JRSS C 69, 1227-1249.
 
     Examples
     --------
