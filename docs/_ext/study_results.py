@@ -74,9 +74,9 @@ def found_days() -> str:
     total = next(iter(found.values()))[1]
     if set(rest) != {name for name in found if "2 last components" in name}:
         raise ValueError(f"the conclusion of the page on plants no longer holds: {found}")
-    short = (name.replace(", all sensors", "").replace(", in", " in").replace(", random", " over random") for name in whole)
-    *first, last = short
-    names = f"{', '.join(first)} and {last}"
+    whole = [name.replace(", all sensors", "") for name in whole]
+    short = [name.replace(", in", " in").replace(", random", " over random") for name in whole]
+    names = f"{', '.join(short[:-1])} and {short[-1]}"
     return say("found_days", total=total, names=names, fewest=min(rest.values()), most=max(rest.values()))
 
 
