@@ -95,6 +95,8 @@ def test_the_page_speaks_of_samples_before_and_after_judging(page, spectra):
     page.wait_for_selector("#before .line", state="attached")
     assert page.inner_text("h1") == "Are these samples authentic?"
     assert page.inner_text(".drop .role >> nth=0") == "Known"
+    page.get_by_text("Roles of the columns").first.click()
+    assert "class" in page.get_by_label("role of").first.inner_text()
     assert not re.search("fragment|recovered(?!.csv)|excluded", texts())
     page.click("#advanced > summary")
     page.select_option("#words", "case")

@@ -150,11 +150,13 @@ function vocabulary(pairs) {
 }
 
 // Speak of a case or of samples. The texts are collected before anything of a case is shown.
-let texts = null;
+let texts = null, spoken = "case";
 export function speak(words) {
   texts ||= vocabulary(choices.vocabulary);
   for (const text of texts) text.set(text[words]);
+  spoken = words;
 }
+export const said = (text) => spoken === "sample" && choices.vocabulary[text] || text;
 
 // Roles of columns, methods, reductions and details of a case, as the server lists them.
 export const choices = await ask("/api/choices");

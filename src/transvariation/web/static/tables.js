@@ -1,6 +1,6 @@
 // Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
-import { $, ask, choices, field, fill, leave, make, open, remember, setValue, showProblems, speak, valueOf, waiting } from "./base.js";
+import { $, ask, choices, field, fill, leave, make, open, remember, said, setValue, showProblems, speak, valueOf, waiting } from "./base.js";
 import { offerVariables } from "./variables.js";
 
 const TABLES = ["control", "recovered"];
@@ -268,7 +268,8 @@ function roleChoices(table, columns, labels) {
 }
 
 function roleChoice(table, column, role) {
-  const select = fill(make("select", { "aria-label": `role of ${column || "the column without a name"}` }), { "": "recognized", ...choices.roles });
+  const names = Object.entries(choices.roles).map(([own, name]) => [own, said(name)]);
+  const select = fill(make("select", { "aria-label": `role of ${column || "the column without a name"}` }), { "": "recognized", ...Object.fromEntries(names) });
   select.value = role;
   select.addEventListener("change", () => {
     roles[table] ||= {};
