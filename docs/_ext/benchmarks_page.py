@@ -36,6 +36,7 @@ DOWNLOADS = {
         "neighbor_coverage": "False rejections of NeighborTOCC, all sizes",
         "neighbor_coverage_worst": "False rejections of NeighborTOCC, the largest",
         "neighbor_tail": "NeighborTOCC with few samples: ranks and an exponential tail",
+        "one_unit": "NeighborTOCC on features in one unit",
         "robustness_wide": "NeighborTOCC with many features",
         "robustness_categories": "NeighborTOCC with categories, and one-hot indicators of them",
         "robustness_bad_samples": "NeighborTOCC with bad samples among the known",
