@@ -228,6 +228,12 @@ def test_wrong_settings_are_named(database, given, words):
         validate(database, **given)
 
 
+def test_zeros_are_refused_by_the_name_of_the_variable(database):
+    zero = replace(database, frame=database.frame.assign(Ca=0.0, Mg=-1.0))
+    with pytest.raises(CaseError, match=r"values of Ca, Mg are zero or negative .*\(linear=True\)"):
+        validate(zero)
+
+
 def test_defaults_and_unreadable_criteria(tmp_path):
     assert read_criteria(None)["cllr"] == 0.5
     (tmp_path / "bad.toml").write_text("cllr = = 1")

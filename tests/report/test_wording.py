@@ -37,7 +37,7 @@ def test_each_remedy_is_in_the_terms_of_its_front_end(remedy):
 
 
 def test_the_page_has_every_field_that_a_remedy_names():
-    texts = [page_html("index"), files(web).joinpath("static/tables.js").read_text("utf-8")]
+    texts = [page_html("index"), page_html("validate"), files(web).joinpath("static/tables.js").read_text("utf-8")]
     fields = " ".join([*texts, *(each["label"] for part in ("reading", "comparing") for each in page_choices()[part])])
     named = {name for text in REMEDIES["page"].values() for name in re.findall("“(.*?)”", text)}
     assert [name for name in named if name not in fields and not name.startswith("transvariation ")] == []

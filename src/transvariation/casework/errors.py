@@ -49,7 +49,7 @@ MESSAGES = {
     "design": "the design {design} must have the form 3x5: known fragments x replicates of each",
     "sensitivity": "the sensitivity {sensitivity!s} must lie between 0 and 1, such as 0.9",
     "missing-values": "values of {variables!s} are missing",
-    "not-positive": "logarithms need positive values",
+    "not-positive": "values of {variables!s} are zero or negative and have no logarithm",
     "small-database": "too few sources ({n}, at least {need} are needed) have {fragments} fragments with {replicates}"
     " or more replicates each, which the design {design!s} needs; choose a smaller design",
     # a procedure, and many cases
@@ -88,7 +88,7 @@ REMEDIES = {
     "source-column": "name the column of the sources (source_column=)",
     "features": "name the variables to use (features=)",
     "leave-out": "leave these variables out (features=), or these measurements (missing='drop')",
-    "no-zeros": "leave variables with zeros out (features=), or use log=False",
+    "no-zeros": "leave these variables out (features=), or take no logarithms (linear=True)",
     "preprocess": 'use steps such as preprocess="snv,sg1", or preprocess=None',
     "ranges": "give pairs of numbers such as ranges=[(800, 1200)]",
     "without": 'name variables of the tables, such as without=["Ba", "Fe"]',

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -96,14 +97,13 @@ def validate(
     values = database.frame[list(variables)].to_numpy(dtype=float)
     gaps = np.isnan(values)
     if gaps.any() and chosen.missing == "error":
-        lacking = [variable for variable, gap in zip(variables, gaps.any(axis=0), strict=True) if gap]
-        raise CaseError("missing-values", remedy="leave-out", variables=lacking)
+        raise CaseError("missing-values", remedy="leave-out", variables=list(compress(variables, gaps.any(axis=0))))
     whole = replace(database, frame=database.frame[~gaps.any(axis=1)].reset_index(drop=True))
     values = values[~gaps.any(axis=1)]
     logged = database.logged or not chosen.linear
     if logged and not database.logged:
-        if not (values > 0).all():
-            raise CaseError("not-positive", remedy="no-zeros")
+        if (lacking := values <= 0).any():
+            raise CaseError("not-positive", remedy="no-zeros", variables=list(compress(variables, lacking.any(axis=0))))
         values = np.log10(values)
     used = chosen.to_dict() | {"variables": list(variables), "log": logged, "dropped": len(gaps) - len(values)}
     used["leave_out"] = "stratum" if len(set(database.strata.values())) >= MIN_STRATA else "source"
