@@ -1,6 +1,7 @@
 """A control table with several sources."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from tests.casework.conftest import three_windows
 
 from transvariation.casework import CaseResult, judge
 from transvariation.casework.background.rates import measure_rate
+from transvariation.casework.controls import join
 from transvariation.casework.decision import is_accepted
 
 WINDOWS = ["P0", "P1", "P2"]
@@ -58,6 +60,16 @@ def test_the_false_inclusion_of_any_counts_background_sources_once(result):
     }
     n = result.cases[0].model.calibrating.n
     assert result.joint.false_inclusion == measure_rate(np.arange(n) < len(alike), np.arange(n))
+
+
+def test_sources_with_too_few_fragments_to_calibrate_count_among_those_compared(result):
+    models = [case.model for case in result.cases]
+    few = [
+        replace(model, bases=model.bases | {"background": replace(model.calibrating, n=10, n_compared=20)})
+        for model in models
+    ]
+    joint = join(WINDOWS, [case.conclusions for case in result.cases], few)
+    assert joint.false_inclusion.n == few[0].calibrating.indistinguishable(0.9)[1].n == 20
 
 
 def test_the_result_survives_json_and_another_sensitivity(result):

@@ -242,6 +242,8 @@ def test_defaults_and_unreadable_criteria(tmp_path):
     (tmp_path / "empty.toml").write_text("# to be written\n")
     with pytest.raises(CaseError, match="holds no acceptance criterion"):
         read_criteria(tmp_path / "empty.toml")
+    (tmp_path / "notepad.toml").write_text("cllr = 0.4\n", encoding="utf-8-sig")
+    assert read_criteria(tmp_path / "notepad.toml") == {"cllr": 0.4}
     assert parse_design("3x5").known_replicates == 5
 
 

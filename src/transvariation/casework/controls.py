@@ -112,5 +112,5 @@ def _inclusion(models: Sequence[Model]) -> Rate | None:
         for name, p in model.calibrating.source_p_values.items()
         if is_accepted(p, model.sensitivity_used)
     }
-    n = models[0].calibrating.n
+    n = models[0].calibrating.n_compared
     return measure_rate(np.arange(n) < len(alike), np.arange(n))

@@ -68,7 +68,7 @@ def read_criteria(path: str | Path | None) -> dict[str, float]:
     if path is None:
         return dict(CRITERIA)
     try:
-        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise CaseError("criteria-file", file=path, reason=error) from None
     if not given:
