@@ -15,9 +15,8 @@ from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import Basis, FragmentEvidence, GroupEvidence, VariableEvidence, Variables
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.certificate import required_n
-from transvariation.conformal import is_accepted
+from transvariation.conformal import ROUNDING_ERROR, is_accepted
 
-_ROUNDING_ERROR = 1e-9  # a share such as 0.95 may be slightly less than 950 thousandths
 MIN_CONTROL_TO_CALIBRATE_ALONE = 30  # with fewer, a background includes fewer fragments of other sources
 
 
@@ -101,7 +100,7 @@ class Model:
         n, smallest = self.calibrating.n, self.calibrating.smallest_p_value
         if n < self.need:
             need = None if math.isinf(self.need) else int(self.need)
-            supported = math.floor(1000 * self.sensitivity_used + _ROUNDING_ERROR) / 1000
+            supported = math.floor(1000 * self.sensitivity_used + ROUNDING_ERROR) / 1000
             return [
                 Caution.of(
                     "few-units",

@@ -14,11 +14,7 @@ from transvariation.casework.background.survey import SURVEY, SurveyComparison, 
 from transvariation.casework.checks import Check, check_case
 from transvariation.casework.control import compare_with_control
 from transvariation.casework.controls import split_control
-from transvariation.casework.decision import (
-    Model,
-    conclude,
-    conclude_group,
-)
+from transvariation.casework.decision import Model, conclude, conclude_group
 from transvariation.casework.errors import CaseError
 from transvariation.casework.evidence import (
     BackgroundEvidence,

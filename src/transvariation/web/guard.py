@@ -54,9 +54,9 @@ class Guard:
         if scope["type"] != "http":
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await refusal(scope, receive, self._with_headers(send))
+        refused = self._refusal(scope, headers)
+        if refused is not None:
+            await refused(scope, receive, self._with_headers(send))
             return
         scope["csrf"] = self.csrf
         await self.app(scope, self._counted(receive), self._with_headers(send))

@@ -10,10 +10,10 @@ from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.background.same_source import MIN_SOURCES_TO_CALIBRATE
 from transvariation.casework.evidence import GROUPING_SENSITIVITY, GroupingRates, group_fragments
+from transvariation.conformal import ROUNDING_ERROR
 
 MOST_IN_A_SET = 10  # fragments; more are rarely grouped, and rarely found in a background
 N_SETS_GROUPED = 300  # sets of each kind
-ROUNDING_ERROR = 1e-9
 
 
 def measure_grouping(

@@ -21,10 +21,9 @@ from transvariation.casework.background.pairs import (
 from transvariation.casework.background.rates import Rate, measure_rates
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.casework.background.three_level import ThreeLevelModel
-from transvariation.conformal import is_accepted
+from transvariation.conformal import ROUNDING_ERROR, is_accepted
 from transvariation.explanation import largest_p_values
 
-_ROUNDING_ERROR = 1e-9
 N_GROUPING = 6_000  # same-source comparisons by which recovered fragments are grouped: a rough question
 SENSITIVITIES = np.linspace(0.5, 1.0, 101)  # at which error rates are measured, besides the highest supported one
 
@@ -149,7 +148,7 @@ class Background:
         """Measure the error rates at many sensitivities, up to the highest one that the sources support."""
         n = self.differences(design).n_sources_
         highest = n / (n + 1)
-        chosen = (*SENSITIVITIES[highest - _ROUNDING_ERROR > SENSITIVITIES].tolist(), highest)
+        chosen = (*SENSITIVITIES[highest - ROUNDING_ERROR > SENSITIVITIES].tolist(), highest)
         found: dict[str, tuple[float, ...]] = {"sensitivity": chosen}
         for name, rates in zip(("exclusion", "inclusion"), self.error_rates(design, chosen), strict=True):
             for suffix, part in (("", "share"), ("_low", "low"), ("_high", "high"), ("_n", "n")):
