@@ -17,6 +17,8 @@ from transvariation.tables.headers import MIN_POSITIONS, locate, split_unit
 Ranges = Sequence[tuple[float, float]]
 
 MANY_VARIABLES = 100  # variables; of more, reasons name a few, and comparisons with a background use components
+MOST_COMPONENTS = 10
+ENOUGH_VARIANCE = 0.99  # the share of the variance beyond which no more components are used
 
 
 def spectral_axis(features: Sequence[str]) -> Floats | None:
@@ -63,25 +65,14 @@ class Components(TransformerMixin, BaseEstimator):
     Comparisons with a background need the covariance of the variables, which thousands of positions make large
     and uncertain. The last column is the logarithm of the length of the residual: a band that the
     background does not have is seen there.
-
-    Parameters
-    ----------
-    most : int, default=10
-        The largest number of components.
-    share : float, default=0.99
-        The share of the variance that is enough.
     """
-
-    def __init__(self, most: int = 10, share: float = 0.99):
-        self.most = most
-        self.share = share
 
     def fit(self, X: Floats, y: object = None) -> "Components":
         """Compute the principal components of spectra."""
         self.mean_ = X.mean(axis=0)
         _, singular, loadings = np.linalg.svd(X - self.mean_, full_matrices=False)
         shares = np.cumsum(singular**2) / max(float((singular**2).sum()), np.finfo(float).tiny)
-        n = min(int(np.searchsorted(shares, self.share)) + 1, self.most)
+        n = min(int(np.searchsorted(shares, ENOUGH_VARIANCE)) + 1, MOST_COMPONENTS)
         self.components_, self.explained_ = loadings[:n], float(shares[n - 1])
         self.smallest_ = 1e-12 * max(float(singular[0]), np.finfo(float).tiny)  # an empty residual has no logarithm
         return self

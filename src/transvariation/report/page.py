@@ -94,12 +94,11 @@ class Section:
         kind: str = "table",
         outcomes: Sequence[bool | None] = (),
         digits: int = 3,
-        forms: dict[str, str] | None = None,
     ) -> "Section":
-        """Add a table, its second column colored by outcomes; `laid_out` explains `digits` and `forms`."""
-        columns, rows = laid_out(table, digits, forms)
-        columns = [column | {"name": said(column["name"])} for column in columns]
-        rows = [[said(cell) if cell in CELLS else cell for cell in row] for row in rows]
+        """Add a table of numbers with so many decimals, its second column colored by outcomes."""
+        kinds = table.dtypes.items()
+        columns = [{"name": said(str(name)), "text": not pd.api.types.is_numeric_dtype(kind)} for name, kind in kinds]
+        rows = [[_cell(value, digits) for value in row] for row in table.itertuples(index=False)]
         marks = [{True: "for", False: "against", None: "neither"}[each] for each in outcomes]
         return self._add(kind, columns=columns, rows=rows, caption=said(caption), marks=marks)
 
@@ -115,23 +114,15 @@ class Section:
         return self
 
 
-def laid_out(
-    table: pd.DataFrame, digits: int = 3, forms: dict[str, str] | None = None
-) -> tuple[list[Fields], list[list[str | Fields]]]:
-    """Format a table: numbers with `digits` decimals or by the format of the column, missing values as a dash."""
-    columns = [{"name": str(c), "text": not pd.api.types.is_numeric_dtype(kind)} for c, kind in table.dtypes.items()]
-    form = [(forms or {}).get(str(column["name"]), f".{digits}f") for column in columns]
-    return columns, [list(map(_cell, row, form)) for row in table.itertuples(index=False)]
-
-
-def _cell(value: object, form: str) -> str | Fields:
+def _cell(value: object, digits: int) -> str | Fields:
     if isinstance(value, dict):
         return value  # an image: its SVG and alternative text
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "–" if pd.isna(value) else format(value, form)
-    return str(value)
+        return "–" if pd.isna(value) else format(value, f".{digits}f")
+    text = str(value)
+    return said(text) if text in CELLS else text
 
 
 def render(figure: "Figure", kind: str) -> bytes:
