@@ -55,7 +55,8 @@ def changes(source: str) -> Iterator[tuple[int, str, Callable[[], str]]]:
     skipped = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            skipped |= set(range(min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.body[0].lineno))
+            first, body = min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.body[0].lineno
+            skipped |= set(range(first, max(body, node.lineno + 1)))  # the body of an overload is on its line
     for name in operator_names():
         if (kind := get_operator(name)).arguments():
             continue
