@@ -20,6 +20,7 @@ from transvariation.exceptions import TooFewSamples, warn_user
 ROUNDING_ERROR = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
 # The rank-sum distribution is exact up to this number of pairs, and for any number of pairs with a set this small.
 _EXACT_PAIRS, _EXACT_SIZE = 20_000, 20
+_TAIL_SIZE = 10  # scores to which an exponential tail is fitted
 
 
 def conformal_threshold(
@@ -165,16 +166,16 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     return (1 + count_at_or_below(calibration, scores, weights)) / (n + 1)
 
 
-def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10) -> Floats:
+def tail_p_values(calibration: ArrayLike, scores: ArrayLike) -> Floats:
     r"""Compute p-values with a model of the lowest calibration scores, for a few samples: an exponential tail.
 
     Ranks among n scores end at :math:`1 / (n + 1)`. Below the :math:`k + 1` st lowest score u the p-value is
 
     .. math:: p(s) = \frac{k + 1}{n + 1} \left(1 + \frac{u - s}{k m}\right)^{-k}
 
-    where m is the mean distance from u of the k scores below it. It is exact for scores with an exponential tail, whose
-    scale is estimated from k values, and an extrapolation for all others: no bound holds for every distribution.
-    Above u, and if the k scores equal u, p-values are ranks.
+    where m is the mean distance from u of the k scores below it: ten, or half of fewer than twenty. It is exact for
+    scores with an exponential tail, whose scale is estimated from k values, and an extrapolation for all others: no
+    bound holds for every distribution. Above u, and if the k scores equal u, p-values are ranks.
 
     Parameters
     ----------
@@ -182,8 +183,6 @@ def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10
         Calibration scores.
     scores : array-like of shape (q,)
         Scores of new samples.
-    n_tail : int, default=10
-        The number k of scores in the tail, or half of fewer than twice as many.
 
     Returns
     -------
@@ -196,7 +195,7 @@ def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10
     """
     known, new = np.sort(np.asarray(calibration, dtype=float)), np.asarray(scores, dtype=float)
     ranks = p_values(known, new)
-    k = min(n_tail, len(known) // 2)
+    k = min(_TAIL_SIZE, len(known) // 2)
     mean = float((known[k] - known[:k]).mean()) if k else 0.0
     if not mean > 0:
         return ranks
