@@ -102,10 +102,11 @@ def _check_replaceable(path: Path) -> None:
 
 
 class Scored(NamedTuple):
-    """Numbers of samples scored, rejected and left out, warnings, variables used, the model's SHA-256, and notes."""
+    """What was done: counts, the level in force, and what the reader should know."""
 
     scored: int
     rejected: int
+    sensitivity: float | tuple[float, ...]  # the level in force, or one for each stratum
     left_out: int
     warnings: list[str]
     used: tuple[str, ...]
@@ -184,7 +185,9 @@ def score_table(
             scored = len(means.names)
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
     unit = "rows" if means is None else "samples"
-    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], sha256, unit, notes)
+    used = used_features(classifier, names)[0]
+    level = classifier.coverage_report().sensitivity
+    return Scored(scored, rejected, level, sum(lost), words, used, sha256, unit, notes)
 
 
 def _at_positions(

@@ -70,6 +70,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 
     Rows that repeat the label of a sample are its replicates: their mean is scored.
     """
+    import numpy as np
     from rich.console import Console
     from rich.progress import Progress
 
@@ -92,7 +93,8 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
     say(f"Model: {model}, SHA-256 {done.sha256}")
     say(f"Variables used: {listed(done.used)}")
-    say(f"{done.scored} {done.unit} scored, {done.rejected} rejected{lost}: {out}")
+    level = np.round(done.sensitivity, 4)
+    say(f"{done.scored} {done.unit} scored, {done.rejected} rejected at a sensitivity of {level}{lost}: {out}")
 
 
 @click.command()
