@@ -547,6 +547,16 @@ def test_the_page_on_neighbors_quotes_kept_results():
     assert f"of these clean samples, {left_out:.1f} are left out on average" in page
 
 
+def test_the_page_on_shift_quotes_the_kept_benchmark():
+    page = (DOCS / "howto" / "shift.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .+? \| (\d+)% \| (\d+)% \|$", page, flags=re.M)
+    kept = pd.read_csv(ROOT / "benchmarks" / "results" / "shift.csv").query("data == 'NFI, later series, 20 panes'")
+    remedies = ["casework, none", "casework, recalibrate", "none", "recalibrate", "recalibrate, align mean"]
+    table = 100 * kept.set_index("remedy").loc[[*remedies, "estimated ratio"], ["false alarms", "found"]]
+    assert [list(map(int, row)) for row in rows] == table.round().astype(int).to_numpy().tolist()
+    assert f"rejects {rows[2][0]}%" in " ".join(page.split())
+
+
 def test_the_table_of_the_readme_is_that_of_the_benchmarks():
     results = ROOT / "benchmarks" / "results"
     classical = pd.read_csv(results / "quality.csv", index_col="method")
