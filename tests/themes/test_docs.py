@@ -214,6 +214,8 @@ def test_sensitivity_is_explained_where_a_page_first_mentions_it(page):
 def test_every_picture_says_what_it_shows(page):
     pictures = re.findall(r"^```\{(?:figure|image)\}.*\n((?:.+\n)*)", page.read_text(encoding="utf-8"), flags=re.M)
     assert [options for options in pictures if not re.search(r"^:alt: \w.{10}", options, flags=re.M)] == []
+    aside = [options for options in pictures if re.search(r"^:alt:.*\b(Left|Right)\b", options, flags=re.M)]
+    assert aside == [], "panels are one below the other"
 
 
 def test_the_reference_lists_every_public_module():
@@ -262,6 +264,19 @@ def test_every_command_and_option_says_what_it_does():
         assert command.help, f"transvariation {' '.join(path)} has no help text"
         silent = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
         assert not silent, f"transvariation {' '.join(path)}: options without help: {silent}"
+
+
+def test_the_help_of_every_command_shows_the_defaults():
+    silent = set()
+    for path, command in commands(main):
+        text = " ".join(CliRunner().invoke(main, [*path, "--help"]).output.split())
+        for option in command.params:
+            plain = isinstance(option.default, int | float | str) and option.default != ""
+            if isinstance(option, click.Option) and plain and not option.is_flag and not option.hidden:
+                described = text.partition(f" {option.opts[-1]} ")[2].partition(" --")[0]
+                if f"[default: {option.default}" not in described:
+                    silent.add((*path, option.opts[-1]))
+    assert silent == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
