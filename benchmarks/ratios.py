@@ -15,7 +15,7 @@ from scipy.stats import multivariate_normal, norm
 
 from benchmarks.data import DATA
 from benchmarks.panes import make_panes
-from transvariation._typing import Bools, Floats
+from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import calibrated_ratio
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
@@ -105,7 +105,13 @@ def ratio_row(name: str, sources: list[Source], design: Design) -> dict[str, Any
     costs = {system: cllr(x, same, weight) for system, x in values.items()}
     chosen = {"used": "used"} | {r: min((f"{r} {v}" for v in views), key=costs.__getitem__) for r in PEERS}
     best = min((chosen[peer] for peer in PEERS), key=costs.__getitem__)
-    low, high = _interval(values["used"], values[best], same, weight, source)
+    shares = weight / np.where(same, weight[same].sum(), weight[~same].sum())
+
+    def difference(quantity: Callable[[Floats], Floats], peer: str) -> tuple[float, float]:
+        return _difference(shares * (quantity(values["used"]) - quantity(values[peer])), source)
+
+    cost, error = difference(lambda x: np.logaddexp(0, np.where(same, -x, x) * np.log(10)) / np.log(2) / 2, best)
+    more, error_of_more = difference(lambda x: 100.0 * (same & (x < -1)), chosen["lir"])
     row = {
         "data": name,
         "variables": p,
@@ -113,21 +119,17 @@ def ratio_row(name: str, sources: list[Source], design: Design) -> dict[str, Any
         "known x replicates": f"{design.known} x {design.known_replicates}",
     }
     row |= {f"Cllr, {system}": f"{costs[key]:.3f}" for system, key in chosen.items()}
-    row["used - better peer"] = f"{costs['used'] - costs[best]:+.3f} [{low:+.3f}, {high:+.3f}]"
+    row["used - better peer"] = f"{cost:+.3f} [{cost - error:+.3f}, {cost + error:+.3f}]"
     for system, key in chosen.items():
         row[f"same source, LR < 1/10, {system}"] = f"{np.average(values[key][same] < -1, weights=weight[same]):.2%}"
+    row["LR < 1/10, used - lir"] = f"{more:+.2f} [{more - error_of_more:+.2f}, {more + error_of_more:+.2f}]"
     return row
 
 
-def _interval(one: Floats, other: Floats, same: Bools, weight: Floats, source: Floats) -> tuple[float, float]:
-    """Compute the 95% interval of a difference of costs, over sources of the known fragments."""
-    signs = np.where(same, -np.log(10), np.log(10))
-    losses = (np.logaddexp(0, signs * one) - np.logaddexp(0, signs * other)) / np.log(2) / 2
-    shares = weight / np.where(same, weight[same].sum(), weight[~same].sum())
-    numbers = np.unique(source, return_inverse=True)[1]
-    parts = np.bincount(numbers, losses * shares)
-    error = float(norm.ppf(0.975) * parts.std(ddof=1) * np.sqrt(len(parts)))
-    return float(parts.sum()) - error, float(parts.sum()) + error
+def _difference(parts: Floats, source: Floats) -> tuple[float, float]:
+    """Sum a difference over pairs; compute half its 95% interval, over sources of the known fragments."""
+    of_source = np.bincount(np.unique(source, return_inverse=True)[1], parts)
+    return float(of_source.sum()), float(norm.ppf(0.975) * of_source.std(ddof=1) * np.sqrt(len(of_source)))
 
 
 def folds(sources: Sequence[Source], n_folds: int) -> Iterator[tuple[list[Source], list[Source]]]:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from statistics import fmean
 
 import chart_style
 import matplotlib.pyplot as plt
@@ -126,17 +127,22 @@ def ratios(folder: Path) -> str:
         difference = row["used - better peer"].replace(", ", ",\u00a0")
         cells = [row["data"], row["variables"], row["sources"], row["known x replicates"], *costs]
         lines.append(f"| {' | '.join([*cells, difference, misleading])} |")
-    differences = [[float(x) for x in re.findall(r"[-+][\d.]+", row["used - better peer"])] for row in rows]
+    differences, more = (
+        [[float(x) for x in re.findall(r"[-+][\d.]+", row[column])] for row in rows]
+        for column in ("used - better peer", "LR < 1/10, used - lir")
+    )
     used, lir, mahalanobis = (
         [float(row[f"same source, LR < 1/10, {system}"].strip("%")) for row in rows] for system in systems
     )
     counts = {
         "worse": sum(value > 0 for value, _, _ in differences),
         "unclear": sum(low <= 0 <= high for _, low, high in differences),
-        "more_lir": sum(ours > theirs for ours, theirs in zip(used, lir, strict=True)),
+        "more_lir": sum(value > 0 for value, _, _ in more),
+        "more_lir_unclear": sum(value > 0 >= low for value, low, _ in more),
         "more_mahalanobis": sum(ours > theirs for ours, theirs in zip(used, mahalanobis, strict=True)),
     }
-    return say("casework_ratios", table="\n".join(lines), rows=len(rows), **counts)
+    means = {name: f"{fmean(x):.1f}%" for name, x in (("used", used), ("lir", lir), ("mahalanobis", mahalanobis))}
+    return say("casework_ratios", table="\n".join(lines), rows=len(rows), **counts, **means)
 
 
 def rates(folder: Path) -> str:
