@@ -31,6 +31,9 @@ def test_error_rates_of_the_criterion_by_hand():
     exclusion, inclusion = error_rates(alike, 3, 4, 0.03, np.random.default_rng(0))
     assert exclusion.share == 0.25  # the odd fragment against three equal ones; the others see it in their sd
     assert error_rates(tight, 2, 4, 0.03, np.random.default_rng(0)) is None
+    small = [source[:3] for source in tight]  # two known measurements: too few, so these sources are questioned only
+    exclusion, inclusion = error_rates([*tight, *small], 3, 4, 0.03, np.random.default_rng(0))
+    assert (exclusion.n, inclusion.n) == (8, 80)
 
 
 def test_the_standard_deviation_is_that_of_the_measurements():

@@ -135,7 +135,7 @@ def error_rates(
     sources : sequence of sources
         Each a sequence of fragments, arrays of shape (replicates, p), not on a log scale.
     n_known : int
-        How many fragments are known; a source with fewer gives all but the questioned one.
+        How many fragments are known; a source with fewer gives all but the questioned one, if the criterion applies.
     replicates : tuple of int
         How many replicates a known and a questioned fragment have, at most.
 
@@ -152,7 +152,7 @@ def error_rates(
             rest = rng.permutation(np.delete(np.arange(len(source)), q))[:n_known]
             known = np.concatenate([subsample_rows(source[j], replicates[0], rng) for j in rest])
             if not applies(known):
-                return None
+                continue
             low, high = match_interval(known, multiplier, min_rsd)
             own = subsample_rows(source[q], replicates[1], rng).mean(axis=0)
             excluded.append((not ((own >= low) & (own <= high)).all(), i))
@@ -160,6 +160,8 @@ def error_rates(
                 other = usable[j][rng.integers(len(usable[j]))]
                 mean = subsample_rows(other, replicates[1], rng).mean(axis=0)
                 included.append((bool(((mean >= low) & (mean <= high)).all()), i, int(j)))
+    if not excluded:
+        return None
     of_same, of_different = np.array(excluded), np.array(included)
     return measure_rate(of_same[:, 0], of_same[:, 1]), measure_rate(*of_different.T)
 

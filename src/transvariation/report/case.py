@@ -26,6 +26,7 @@ from transvariation.report.case_text import (
     sentences,
 )
 from transvariation.report.controls import matrix_section
+from transvariation.report.digits import decimals_for, rounded
 from transvariation.report.page import BLANK, Document, Section
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording.cautions import UNITS, check_text, warning_texts
@@ -263,7 +264,8 @@ def method(result: CaseResult) -> Section:
     if (survey := model.survey) is not None:
         freedom = survey.freedom
         origin = "as given" if freedom is None else f"from the measurements ({freedom:g} degrees of freedom)"
-        section.text(BY_SURVEY.format(n=survey.n, within=survey.within, origin=origin, highest=survey.n + 1))
+        within = rounded(survey.within, decimals_for(survey.within))
+        section.text(BY_SURVEY.format(n=survey.n, within=within, origin=origin, highest=survey.n + 1))
     if model.likelihood or model.survey:
         section.table(_scale_frame(), f"Verbal scale: {SCALE_NAME}")
     return section

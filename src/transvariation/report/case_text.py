@@ -1,5 +1,7 @@
 """The sentences, numbers and tables of a case that the screen, the report and the page share."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from transvariation._typing import Fields
@@ -180,18 +182,24 @@ def alike_sentences(result: CaseResult) -> list[str]:
         names, share = model.survey.indistinguishable(model.sensitivity)
         return [
             f"{len(names):,} of {share.n:,} surveyed sources cannot be distinguished from the control by Student's "
-            f"t-test at a level of {1 - model.sensitivity:.2g} ({format_share(share.share)}, 95% interval "
-            f"{format_share(share.low)} to {format_share(share.high)})."
+            f"t-test at a level of {1 - model.sensitivity:.2g} ({_with_interval(share)}){_names(names)}."
         ]
     alike = model.calibrating.indistinguishable(model.sensitivity_used)
     if alike is None:
         return []
     names, share = alike
-    which = f": {listed(names, 8)}" if names else ""
     return [
         f"{len(names)} of {share.n:,} background sources cannot be distinguished from the control "
-        f"({format_share(share.share)}, 95% interval {format_share(share.low)} to {format_share(share.high)}){which}."
+        f"({_with_interval(share)}){_names(names)}."
     ]
+
+
+def _with_interval(rate: Rate) -> str:
+    return f"{format_share(rate.share)}, 95% interval {format_share(rate.low)} to {format_share(rate.high)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    return f": {listed(names, 8)}" if names else ""
 
 
 def foreign_sentence(result: CaseResult, foreign: Foreign) -> str:

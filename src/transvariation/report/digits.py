@@ -51,7 +51,7 @@ class Digits:
         """Write a value of a variable."""
         if abs(value) >= 1e9:
             return f"{value:.4g}"
-        return _rounded(value, self._decimals[name])
+        return rounded(value, self._decimals[name])
 
     def mean_sd(self, name: str, values: Sequence[float]) -> str:
         """Write the mean of measurements of a variable, with their standard deviation if there are several."""
@@ -62,10 +62,17 @@ class Digits:
         if sd >= 1e9:
             return f"{text} ± {sd:.2g}"
         small = 0 < sd < 0.5 * 10**-decimals  # would be written as zero
-        return f"{text} ± {_rounded(sd, decimals_for(sd) if small else decimals)}"
+        return f"{text} ± {rounded(sd, decimals_for(sd) if small else decimals)}"
 
 
-def _rounded(value: float, decimals: int) -> str:
+def rounded(value: float, decimals: int) -> str:
+    """Write a number with so many decimals; a negative number of them rounds to tens, hundreds and so on.
+
+    Examples
+    --------
+    >>> rounded(0.00004, 6), rounded(102725.3, -2)
+    ('0.000040', '102700')
+    """
     return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
 
 

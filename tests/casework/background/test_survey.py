@@ -1,6 +1,7 @@
 """Likelihood ratios of one variable with a survey of single values."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -97,8 +98,10 @@ def test_every_output_says_what_the_survey_is(result):
     page = case_document(result).html()
     for text in (" ".join(told(result)), page):
         assert "surveyed sources cannot be distinguished from the control by Student" in text
+        assert f"): {result.model.survey.indistinguishable(0.9)[0][0]}" in text
         assert "has one value for each of 400 sources: a survey" in text
     assert "supports ratios from 1/401 to 401" in page
+    assert re.search(r"The standard deviation within a source is 0\.0000\d\d", page)
     assert "Verbal scale" in page
     assert "1.51980" in page
 

@@ -78,7 +78,7 @@ REDUCTION_TEXTS = {
 BY_SURVEY = (
     "Likelihood ratio of one variable (Evett, 1986): how probable the difference between the means of the control and "
     "of the recovered fragment is within one source, divided by the density of the recovered mean among {n:,} surveyed "
-    "sources (kernel density). The standard deviation within a source is {within:.2g}, {origin}. A survey of {n:,} "
+    "sources (kernel density). The standard deviation within a source is {within}, {origin}. A survey of {n:,} "
     "sources supports ratios from 1/{highest:,} to {highest:,}."
 )
 BY_BACKGROUND = (
