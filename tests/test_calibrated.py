@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import IsolationForest
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.model_selection import KFold
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
@@ -116,6 +117,15 @@ class Inverted(OutlierMixin, BaseEstimator):
 
     def predict(self, X):
         return np.where(self.decision_function(X) > 0, -1, 1)
+
+
+@pytest.mark.parametrize("mixture", [GaussianMixture, BayesianGaussianMixture])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_components_of_a_mixture_are_not_taken_for_outliers(mixture, seed):
+    """Components 0 and 1 look like the predictions of PyOD: the scores were refused or negated, by chance."""
+    X = np.random.default_rng(seed).normal(size=(100, 3)) + np.repeat([[0.0], [6.0]], 50, axis=0)
+    classifier = CalibratedOCC(mixture(n_components=2, random_state=0)).fit(X)
+    assert classifier.predict([[30.0, 30.0, 30.0], [6.0, 6.0, 6.0]]).tolist() == [-1, 1]
 
 
 def test_a_detector_that_contradicts_itself_is_refused():

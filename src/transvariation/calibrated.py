@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import validate_data
@@ -97,7 +97,8 @@ def score_sign(detector: object, X: object, method: str = "score_samples") -> in
         If the rows that the detector predicts to be outliers have the more typical scores.
     """
     last = _last_step(detector)
-    if isinstance(last, OneClassClassifier) or not hasattr(detector, "predict"):
+    # A mixture predicts components, which do not tell what is typical.
+    if isinstance(last, OneClassClassifier | DensityMixin) or not hasattr(detector, "predict"):
         return 1
     n = count_rows(X)
     rows = take_rows(X, np.unique(np.linspace(0, n - 1, min(n, _CHECKED_ROWS)).astype(np.intp)))
