@@ -77,6 +77,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     _calibration: ConformalCalibration
     _sensitivity: float | ArrayLike  # in force: the parameter may have been set since
     _describing: Indices | None  # training samples that describe the class; None for all
+    _alignment: Floats | None = None  # the offset of new samples, of `recalibrate`
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         package = type(self).__module__.split(".")[:-1]  # a class is offered by the package of its module
@@ -139,19 +140,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         targets = self._select(rows, numbers, targets)
         rows, numbers = _selected(rows, numbers, targets)
         plan = plan_calibration(self.calibration, self.sensitivity, rows, numbers, self._min_samples)
-        self._alignment: Floats | None = None
+        self._alignment = None
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
-        calibration = self._calibration
-        if calibration.held_out and plan.groups is None:
-            warn_of_copies(rows)
-        if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
-            scored, comparable = calibration.rows, isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
-            warn_if_ordered(
-                calibration.scores,
-                None if plan.groups is None else plan.groups[scored],
-                rows[scored[:MAX_ROWS_COMPARED]] if comparable else None,
-            )
+        if self._calibration.held_out:
+            self._warn_of_dependence(rows, plan)
         if targets is not None:
             self._describing = targets if self._describing is None else targets[self._describing]
         return self
@@ -159,6 +152,19 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     def _select(self, rows: Rows, groups: Indices | None, targets: Indices | None) -> Indices | None:
         """Return the samples to learn from, of `targets` or of all; None for all."""
         return targets
+
+    def _warn_of_dependence(self, rows: Rows, plan: CalibrationPlan) -> None:
+        """Warn of copies, and of neighboring rows that are alike: held-out scores would be too high."""
+        if plan.groups is None:
+            warn_of_copies(rows)
+        scored = self._calibration.rows
+        if plan.mode != "blocks" and scored is not None:
+            comparable = isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
+            warn_if_ordered(
+                self._calibration.scores,
+                None if plan.groups is None else plan.groups[scored],
+                rows[scored[:MAX_ROWS_COMPARED]] if comparable else None,
+            )
 
     def _fit_rows(
         self, rows: Rows, plan: CalibrationPlan, groups: Indices | None, *, with_threshold: bool = True
@@ -317,8 +323,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     def _validated(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         rows = self._validate(X, reset=False)
-        offset = vars(self).get("_alignment")
-        return rows if offset is None else rows - offset
+        return rows if self._alignment is None else rows - self._alignment
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Score samples: high = typical of the target class.
