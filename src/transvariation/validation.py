@@ -138,8 +138,9 @@ def unusable_columns(X: Rows, name: str, allow_nan: bool) -> str | None:
     if gaps and not allow_nan:
         columns = "column " if len(gaps) == 1 else "columns "
         return (
-            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not accept; drop the "
-            f"rows or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
+            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not accept; use "
+            "NeighborTOCC, which accepts NaN, drop the rows or columns, or fill them in every fold: "
+            f"CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
         )
     return None
 

@@ -233,7 +233,7 @@ def test_messages_name_columns_values_and_the_remedy(control):
     gappy.iloc[3, 0] = np.nan
     with pytest.raises(ValueError, match=rf"contains NaN in column '{control.columns[0]}'.*SimpleImputer"):
         TOCC().fit(gappy)
-    with pytest.raises(ValueError, match=r"contains NaN in column 0, which TOCC"):
+    with pytest.raises(ValueError, match=r"contains NaN in column 0, which TOCC does not accept; use NeighborTOCC"):
         TOCC().fit(gappy.to_numpy())
     with pytest.raises(ValueError, match=r"which OneClassSVM does not accept; .*SimpleImputer\(\), OneClassSVM"):
         CalibratedOCC(OneClassSVM()).fit(gappy)
