@@ -151,8 +151,7 @@ def _measured(verdict: Verdict) -> str:
 def _design(each: DesignResult, new_page: bool) -> Section:
     known, replicates = each.design.split("x")
     section = Section(f"Design {each.design}", new_page=new_page).text(
-        f"Known: {plural(int(known), 'fragment')} with {plural(int(replicates), 'measurement')} each. Questioned: one "
-        f"fragment with {plural(int(replicates), 'measurement')}. "
+        f"Known fragments: {known}; questioned fragments: 1; measurements of each: {replicates}. "
         f"{each.n_same:,} comparisons of the same source and {each.n_different:,} of different sources, from "
         f"{each.n_sources:,} sources."
     )
