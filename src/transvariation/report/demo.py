@@ -8,11 +8,9 @@ from rich.table import Table
 
 from transvariation.atomic_write import make_folder
 from transvariation.casework import CaseResult, CaseSettings
-from transvariation.casework.judging import judge_tables
-from transvariation.casework.reading import read_case
 from transvariation.datasets import load_glass, load_nfi_glass
 from transvariation.report.case import write_report
-from transvariation.report.console import print_line
+from transvariation.report.console import judge_case, print_line
 from transvariation.report.wording.numbers import format_p
 from transvariation.report.wording.statements import headline
 
@@ -60,10 +58,8 @@ def demo(directory: Path, console: Console) -> list[Path]:
     glass, tables = load_glass(), demo_tables()
     windows, recovered = (tables[name].set_index("fragment") for name in ("windows.csv", "recovered.csv"))
     path = directory / "report.html"
-    with console.status("judging"):
-        settings = CaseSettings()
-        read = read_case({"control": windows, "recovered": recovered}, settings)
-        result = judge_tables(read, settings, command="transvariation demo")
+    result = judge_case({"control": windows, "recovered": recovered}, CaseSettings(), console)
+    with console.status("writing"):
         write_report(result, path)
     kinds = glass.all.loc[recovered.index, "Type"].map(glass.type_names)
     console.print(_table(result, list(kinds)))
