@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from transvariation._typing import Bools, Fields, Floats, Indices
@@ -117,7 +116,7 @@ class CaseTables:
         return None if self.preprocess is None else without_derivatives(self.preprocess)
 
     @property
-    def no_evidence(self) -> NDArray[np.bool_]:
+    def no_evidence(self) -> Bools:
         """Which variables of which recovered fragments are no evidence, because their values were filled in.
 
         A value of the fragment itself that was not measured, or a variable that was mostly filled in in the control.

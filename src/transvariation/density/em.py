@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation._typing import Floats
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.density.covariance_models import Fits, m_step, n_parameters
 from transvariation.parallel import run_in_threads
 
@@ -37,7 +37,7 @@ class Mixture(NamedTuple):
 class Mixtures(NamedTuple):
     """Several mixtures fitted to the same data, one after the other in the same arrays."""
 
-    first: NDArray[np.intp]  # where the components of each begin, and where those of the last end
+    first: Indices  # where the components of each begin, and where those of the last end
     weights: Floats
     means: Floats
     covariances: Floats
@@ -63,7 +63,7 @@ def least_scatter(X: Floats) -> float:
     return 1e-150 * float(X.var(axis=0).sum())
 
 
-def whitening(covariances: Floats, floor: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def whitening(covariances: Floats, floor: Floats) -> tuple[Floats, Floats, Bools]:
     """Invert the Cholesky factors of covariance matrices.
 
     Parameters
@@ -157,7 +157,7 @@ def log_density(X: Floats, weights: Floats, means: Floats, covariances: Floats) 
 class _Batch:
     """The assignment of rows of the stacked arrays to fits; fits are in order of their number of components."""
 
-    def __init__(self, models: list[str], sizes: NDArray[np.intp]):
+    def __init__(self, models: list[str], sizes: Indices):
         self.models, self.sizes = models, sizes
         self.first = np.concatenate([[0], np.cumsum(sizes)])
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -188,7 +188,7 @@ def _covariances(W: Floats, N: Floats, floor: Floats, batch: _Batch, scale: Floa
 def fit_mixtures(
     X: Floats,
     problems: Sequence[tuple[str, int]],
-    starts: dict[int, NDArray[np.intp]],
+    starts: dict[int, Indices],
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
@@ -299,7 +299,7 @@ class Search(NamedTuple):
     """The fits of several models with several numbers of components."""
 
     bic: Floats  # (models, sizes): 2 loglik - parameters x log n; NaN where there is no fit
-    place: NDArray[np.intp]  # (models, sizes): which fit it is; one component is the same in several models
+    place: Indices  # (models, sizes): which fit it is; one component is the same in several models
     batches: list[Mixtures]
 
     def pick(self, row: int, column: int) -> Mixture:
@@ -316,8 +316,8 @@ def search(
     X: Floats,
     models: Sequence[str],
     sizes: Sequence[int],
-    starts: dict[int, NDArray[np.intp]],
-    fit_mixtures: Callable[..., Mixtures] = fit_mixtures,
+    starts: dict[int, Indices],
+    fit: Callable[..., Mixtures] = fit_mixtures,
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
@@ -333,8 +333,8 @@ def search(
         Numbers of components.
     starts : dict
         Labels to start from, by number of components; see `hierarchical.starting_partitions`.
-    fit_mixtures : function, default=fit_mixtures
-        This module's or its compiled replacement.
+    fit : function, default=fit_mixtures
+        This module's `fit_mixtures` or its compiled replacement.
     tol, max_iter
         When EM stops; see `fit_mixtures`.
     n_jobs : int, optional
@@ -350,7 +350,7 @@ def search(
         stop = max(done + 1, int(np.searchsorted(total, limit, side="right")))
         batches.append((problems[done:stop],))
         done = stop
-    fits = run_in_threads(partial(fit_mixtures, X, starts=starts, tol=tol, max_iter=max_iter), batches, n_jobs)
+    fits = run_in_threads(partial(fit, X, starts=starts, tol=tol, max_iter=max_iter), batches, n_jobs)
     loglik = np.concatenate([batch.loglik for batch in fits] + [[np.nan]])[place]
     return Search(2 * loglik - df * np.log(n), place, fits)
 
@@ -358,7 +358,7 @@ def search(
 @cache
 def _plan(
     models: tuple[str, ...], sizes: tuple[int, ...], started: tuple[int, ...], p: int
-) -> tuple[list[tuple[str, int]], NDArray[np.intp], Floats]:
+) -> tuple[list[tuple[str, int]], Indices, Floats]:
     """List the problems to solve, the place of each model and size among them (-1: no start), and their parameters."""
     wanted = [[(_single_component(m) if G == 1 else m, G) for G in sizes] for m in models]
     problems = [problem for problem in dict.fromkeys(chain(*wanted)) if problem[1] in started]

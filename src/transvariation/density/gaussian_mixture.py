@@ -8,12 +8,12 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation._typing import Floats, RandomState
+from transvariation._typing import Floats, Indices, RandomState
 from transvariation.acceleration import resolve_engine
 from transvariation.density.covariance_models import MODELS, MODELS_1D, n_parameters
 from transvariation.density.em import fit_mixtures, log_density, search
@@ -228,7 +228,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         """
         return log_density(self._validated(X), self.weights_, self.means_, self.covariances_)[1]
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Return the most probable component of each sample, (n,).
 
         Parameters
@@ -246,7 +246,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     def _components(self) -> MixtureComponents:
         return self.weights_, self.means_, self.covariances_
 
-    def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.intp]]:
+    def sample(self, n_samples: int = 1) -> tuple[Floats, Indices]:
         """Draw samples from the mixture.
 
         Parameters

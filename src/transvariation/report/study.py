@@ -59,5 +59,5 @@ def _run(
         text = f"Warning in {count} of {n} {what}, the first: {checkpoint.warnings[kind]}"
         console.print(text, markup=False, highlight=False)
     minutes, seconds = divmod(round(perf_counter() - start), 60)
-    # What an earlier call did, which was stopped, nobody timed.
+    # The time of an earlier call, which was stopped, is not known.
     return checkpoint, f"{minutes} min {seconds} s for {missing} of the {what}" if missing else "drawn again"

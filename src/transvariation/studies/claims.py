@@ -9,7 +9,7 @@ import pandas as pd
 Tabular = TypeVar("Tabular", pd.Series, pd.DataFrame)
 
 TOCCS = ["TOCC_df", "TOCC_db", "PAM-TOCC_df"]
-NOMINAL_SENSITIVITY = 0.9  # sensitivity
+NOMINAL_SENSITIVITY = 0.9
 COMPARABLE_GAP = 0.05  # two median specificities this close are called comparable
 SETTING = ["scenario", "shift", "size"]
 

@@ -203,7 +203,7 @@ def printable(text: str) -> str:
 
 
 def printable_text(text: str) -> str:
-    """Do the same to sentences, which may have several lines and spaces of any width."""
+    """Show control characters of sentences as escapes, but keep line ends and spaces of any width."""
     if text.isprintable():  # as most are
         return text
     return "".join(c if c == "\n" or unicodedata.category(c) == "Zs" else printable(c) for c in text)

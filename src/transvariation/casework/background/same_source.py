@@ -11,11 +11,10 @@ Variables are first transformed so that fragments of one source vary equally at 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
 
-from transvariation._typing import Floats
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.pairs import (
     N_PAIR_PARTS,
     N_PAIRS_DRAWN,
@@ -88,7 +87,7 @@ class SameSourceDifferences:
         sets = [_drawn_sets(source, self.design, rng) for source in row_numbers(usable)]
         self.n_neighbors_ = [k * times for k in N_NEIGHBORS]
 
-        def learn(sources: NDArray[np.bool_]) -> tuple["VarianceStabilizer", Floats, Floats, Floats]:
+        def learn(sources: Bools) -> tuple["VarianceStabilizer", Floats, Floats, Floats]:
             """Learn transformation, whitening and references from some sources; transform the rows of all."""
             stabilizer = VarianceStabilizer(self.stabilize).fit_moments(*(x[sources] for x in moments))
             values = stabilizer.transform(rows)
@@ -196,7 +195,7 @@ class SameSourceDifferences:
         return log_tp([fit_tail(view) for view in self.views_.T], distances, held_out=held_out).sum(axis=1)
 
 
-def source_p_values(calibration: Floats, scores: Floats, source: NDArray[np.intp]) -> Floats:
+def source_p_values(calibration: Floats, scores: Floats, source: Indices) -> Floats:
     """Compute p-values of scores among the calibration scores of n sources, each of which counts once.
 
     The case's own source is one more source, of which one comparison is known. The share of its other comparisons
@@ -222,7 +221,7 @@ def _ranks(counts: Floats, similarity: float, n: int) -> Floats:
     return np.asarray(np.maximum(counts + own, 1.0) / (n + 1))
 
 
-def _similarity(calibration: Floats, source: NDArray[np.intp]) -> float:
+def _similarity(calibration: Floats, source: Indices) -> float:
     """Estimate how alike the scores of one source are in the tail: 0 if independent, about 0.5 if equal."""
     weights = group_weights(source)
     among_all = count_at_or_below(calibration, calibration, weights) / weights.sum()
@@ -231,7 +230,7 @@ def _similarity(calibration: Floats, source: NDArray[np.intp]) -> float:
     return float(np.clip(np.average(excess, weights=weights[tail]), 0.0, 1.0))
 
 
-def _own_shares(calibration: Floats, source: NDArray[np.intp]) -> Floats:
+def _own_shares(calibration: Floats, source: Indices) -> Floats:
     """Compute the share of the scores of its own source that are at or below each score."""
     order = np.lexsort((calibration, source))
     _, first, sizes = np.unique(source[order], return_index=True, return_counts=True)
@@ -240,7 +239,7 @@ def _own_shares(calibration: Floats, source: NDArray[np.intp]) -> Floats:
     return shares
 
 
-def _reference_weights(background: Sequence[Source], n_replicates: int) -> tuple[csr_array, NDArray[np.intp], int]:
+def _reference_weights(background: Sequence[Source], n_replicates: int) -> tuple[csr_array, Indices, int]:
     """Compute the weights of rows in the difference of each fragment mean from the others of its source.
 
     Nothing is drawn: of more replicates than asked for, every run of so many is taken, as if they stood in a circle. Of
@@ -274,9 +273,7 @@ def _reference_weights(background: Sequence[Source], n_replicates: int) -> tuple
     return csr_array(differences.multiply(1 / np.sqrt(1 + 1 / at[:, 1])[:, None])), at[:, 0], times
 
 
-def _drawn_sets(
-    source: Sequence[NDArray[np.intp]], design: Design, rng: np.random.Generator
-) -> list[list[NDArray[np.intp]]]:
+def _drawn_sets(source: Sequence[Indices], design: Design, rng: np.random.Generator) -> list[list[Indices]]:
     """Draw as many fragments of a source as are known, but at least two, a few times."""
     n, r = max(design.known, 2), design.known_replicates
     return [[subsample_rows(source[i], r, rng) for i in rng.permutation(len(source))[:n]] for _ in range(N_SETS)]

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from math import log, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, Indices
 from transvariation.acceleration import compiled
 from transvariation.density.compiled.m_steps import CODES, COMMON, inlined, log_root_determinant, m_step, whiten
 from transvariation.density.em import SMALLEST_SIZE, Mixtures, least_scatter, variance_floor
@@ -300,7 +299,7 @@ def _fit_space(blocks, *arguments):
 def fit_mixtures(
     X: Floats,
     problems: Sequence[tuple[str, int]],
-    starts: dict[int, NDArray[np.intp]],
+    starts: dict[int, Indices],
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
