@@ -462,3 +462,11 @@ def test_folds_of_a_table_depend_on_ranks_of_numbers_and_texts():
         for (describing, scored), (same_describing, same_scored) in zip(folds, first, strict=True):
             np.testing.assert_array_equal(describing, same_describing)
             np.testing.assert_array_equal(scored, same_scored)
+
+
+@pytest.mark.parametrize("calibration", ["cv", "split", KFold(2)])
+def test_too_few_samples_to_describe_the_class_are_refused(calibration):
+    X = np.random.default_rng(0).normal(size=(3, 2))
+    with pytest.raises(ValueError, match="leaves 1 of 2 samples to describe the class, which needs 2"):
+        TOCC(sensitivity=0.5, calibration=calibration).fit(X[:2])
+    assert TOCC(sensitivity=0.5, calibration="loo").fit(X[:2]).calibration_.scores.shape == (2,)
