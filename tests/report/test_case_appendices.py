@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.report.case import case_document
@@ -37,3 +39,11 @@ def test_misleading_ratios_are_stated_with_their_number(case):
     page = case_document(case).html().split("validation of the likelihood ratio</h2>")[1]
     for kind in ("same-source ratios below 1: ", "different-source ratios above 1: "):
         assert re.match(r"0 of [\d,]+ \(below|[\d.]+% \(95% interval .*, n = ", page.split(kind)[1])
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_replicates_are_mentioned_where_there_are_some(case, once):
+    page = case_document(judge(CONTROL, RECOVERED.iloc[:3]) if once else case).html()
+    for words in ("standard deviation of the replicates", "dots are replicates", "of each recovered fragment"):
+        assert (words in page) is not once
+    assert ("Control fragments: measurements" in page) is once

@@ -22,6 +22,7 @@ from transvariation.report.case_text import (
     format_rate,
     format_ratio,
     group_lines,
+    measured_once,
     monte_carlo_sentences,
     sentences,
 )
@@ -150,9 +151,14 @@ def _items(result: CaseResult) -> Section:
     if has_band(result):
         return add_figures(add_figures(section, result, "spectra"), result, "importance")
     if len(inputs.features) <= MANY_VARIABLES:
+        what = (
+            "control fragments, and the measurements of recovered fragments"
+            if measured_once(result)
+            else "fragment means of the control, and of the replicates of each recovered fragment"
+        )
         section.text(
-            "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment "
-            "means of the control, with the digits that the standard deviation of measurements supports."
+            f"The table gives the mean ± standard deviation of the {what}, with the digits that the standard deviation "
+            "of measurements supports."
         )
         section.table(mean_frame(result, result.conclusions[:ITEMS_ABREAST]), "Mean ± standard deviation")
     return add_figures(section, result, "fragments")

@@ -11,7 +11,7 @@ from transvariation.casework.astm import MatchInterval
 from transvariation.casework.result import Measured
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case_figures import draw_performance, known_values, strip_svg, with_unit
-from transvariation.report.case_text import format_number, format_rate, note_lines, tables_of
+from transvariation.report.case_text import format_number, format_rate, measured_once, note_lines, tables_of
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
 from transvariation.report.vocabulary import said
@@ -65,13 +65,14 @@ def _fragments(result: CaseResult) -> Section:
     counted = f"{plural(len(inputs.known), 'control fragment')}, {n} recovered"
     section = Section("fragments", new_page=True, folded=counted)
     digits = Digits(result)
-    replicated = any(len(values) > 1 for each in inputs.known for values in each.measurements.values())
-    abreast = VARIABLES_ABREAST if replicated else 2 * VARIABLES_ABREAST
+    once = measured_once(result)
+    abreast = 2 * VARIABLES_ABREAST if once else VARIABLES_ABREAST
+    what = "measurements" if once else "mean ± standard deviation of the replicates"
     for start in range(0, len(inputs.features), abreast):
         names = inputs.features[start : start + abreast]
         for words, fragments in (("Control fragments", inputs.known), ("Recovered fragments", result.conclusions)):
             rows = [_row(result, digits, fragment, names) for fragment in fragments]
-            section.table(pd.DataFrame(rows), f"{words}: mean ± standard deviation of the replicates")
+            section.table(pd.DataFrame(rows), f"{words}: {what}")
     return section
 
 

@@ -27,6 +27,7 @@ from transvariation.displays import (
 from transvariation.displays.axes import Display, axes_of, legend
 from transvariation.displays.spectra import prepare_positions
 from transvariation.metrics import roc
+from transvariation.report.case_text import measured_once
 from transvariation.report.figure_style import DARK, PLAIN, RED, THRESHOLD, WARM, label_axes, wrapped
 from transvariation.report.page import Section
 from transvariation.report.wording.numbers import format_share
@@ -285,6 +286,7 @@ def figure_words(result: CaseResult, kind: str) -> str:
         values["n"] = len(result.excluded)
     elif kind == "fragments":
         values["names"] = " and ".join(strongest_variables(result))
+        values["dots"] = "" if measured_once(result) else "; dots are replicates"
     return FIGURE_WORDS[kind].format(**values)
 
 

@@ -149,8 +149,7 @@ def fact_lines(result: CaseResult) -> list[str]:
             f"same-source comparisons are excluded, {format_rate(model.inclusion)} of different-source comparisons are "
             "not. This holds for cases that were measured as the background was."
         )
-    measured_once = all(table["rows"] == table["fragments"] for table in rows.values())
-    if model.basis == "background" and measured_once and rows["control"]["fragments"] == 1:
+    if model.basis == "background" and measured_once(result) and rows["control"]["fragments"] == 1:
         lines.append(
             "One control fragment and no replicates: only where the control lies was compared with the background. "
             "That its measurements vary as much as those of the background cannot be checked."
@@ -165,6 +164,11 @@ def fact_lines(result: CaseResult) -> list[str]:
         for role, table in tables_of(result).items()
         if table["dropped"]
     ]
+
+
+def measured_once(result: CaseResult) -> bool:
+    """Return whether no control or recovered fragment has replicates."""
+    return all(table["rows"] == table["fragments"] for table in (result.inputs.control, result.inputs.recovered))
 
 
 def monte_carlo_sentences(result: CaseResult) -> list[str]:

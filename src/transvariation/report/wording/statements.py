@@ -138,7 +138,7 @@ FIGURE_WORDS = {
     "in the band at every position with a probability of {share}; regions outside it are shaded.",
     "importance": "Which positions make fragments foreign: the share of the {n} excluded fragments that leave the band "
     "of the control.",
-    "fragments": "Control and recovered fragments by {names}; dots are replicates.",
+    "fragments": "Control and recovered fragments by {names}{dots}.",
 }
 SYSTEMS = {"three_level": "three-level model combined with tp", "survey": "continuous ratio by a survey"}
 
