@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from transvariation import load_glass
@@ -67,6 +69,12 @@ def test_what_one_control_fragment_without_replicates_cannot_show_is_said():
     alone, three = (" ".join(fact_lines(judge(fragments[:n], fragments[9:10], background="nfi"))) for n in (1, 3))
     assert "cannot be checked" in alone
     assert "cannot be checked" not in three
+
+
+def test_columns_of_uncertainties_are_noted_in_one_line():
+    table = pd.DataFrame(np.random.default_rng(0).normal(5, 1, (12, 4)), columns=["Sr", "Sr_2SD", "Zr", "Zr_Int2SE"])
+    lines = note_lines(judge(table, table.iloc[:1, ::2]))
+    assert "control: not used, taken for uncertainties or detection limits: Sr_2SD, Zr_Int2SE" in lines
 
 
 def test_a_disagreement_is_explained(case):

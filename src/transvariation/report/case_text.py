@@ -268,7 +268,7 @@ def tables_of(result: CaseResult) -> dict[str, Fields]:
 
 
 def note_lines(result: CaseResult) -> list[str]:
-    """List what was understood of the tables: in one line for each table which columns are labels, then the rest.
+    """List what was understood of the tables: in a line each the labels, units and uncertainties, then the rest.
 
     A column whose name is its role is not mentioned.
     """
@@ -288,5 +288,7 @@ def note_lines(result: CaseResult) -> list[str]:
                 units.setdefault(note.params["unit"], []).append(note.column or "")
         file = printable(table["file"])
         lines += [f"{file}: unit {printable(unit)} of {listed(names)}" for unit, names in units.items()]
-        lines += [str(note) for note in notes if note.code not in ("role", "unit")]
+        if beside := [note.column or "" for note in notes if note.code == "unused-uncertainty"]:
+            lines.append(f"{file}: not used, taken for uncertainties or detection limits: {listed(beside)}")
+        lines += [str(note) for note in notes if note.code not in ("role", "unit", "unused-uncertainty")]
     return lines
