@@ -15,7 +15,9 @@ from transvariation.casework.background.pairs import (
     Design,
     Pairs,
     Source,
+    background_rows,
     different_source_pairs,
+    row_numbers,
     scaled_differences,
 )
 from transvariation.casework.background.rates import Rate, measure_rates
@@ -76,9 +78,15 @@ class Background:
         return self._differences[design]
 
     @cached_property
+    def stabilized(self) -> list[list[Floats]]:
+        """The usable sources, after the transformation that stabilizes the within-source variance."""
+        rows = self.stabilizer.transform(background_rows(self.usable))
+        return [[rows[at] for at in fragments] for fragments in row_numbers(self.usable)]
+
+    @cached_property
     def three_level(self) -> ThreeLevelModel:
         """The model of sources, fragments and replicates."""
-        return ThreeLevelModel().fit([[self.stabilizer.transform(x) for x in source] for source in self.usable])
+        return ThreeLevelModel().fit(self.stabilized)
 
     def calibrated(self, design: Design) -> CalibratedRatio | None:
         """Return the calibrated likelihood ratio in a design; None if the background has too few sources."""

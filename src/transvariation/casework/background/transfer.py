@@ -80,7 +80,7 @@ class TransferCheck:
     ):
         self.background, self.known, self.replicates = background, known, replicates
         rng = np.random.default_rng(background.seed)
-        sources = [[background.stabilizer.transform(x) for x in source] for source in background.usable]
+        sources = background.stabilized
         usual = int(np.median([len(source) for source in sources]))
         self._rows = replicates if measured is None else min(measured, usual)
         own = np.repeat(np.arange(len(sources)), N_SETS)
