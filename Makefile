@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 .PHONY: demo check test test-long coverage test-page test-core test-oldest package constraints fuzz mutants lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
-	$(BIN)/transvariation demo
+	$(BIN)/transvariation demo --overwrite
 
 # While you work: style, types, imports and the quick unit tests.
 check: lint

@@ -32,15 +32,19 @@ NO_CONCLUSION = 3  # exit status
 @click.command()
 @click.option("--out", type=FOLDER, default="transvariation-demo", help="The folder for the report.")
 @click.option("--tables", type=FOLDER, help="Only write the example tables of the documentation into this folder.")
-def demo(out: Path, tables: Path | None) -> None:
+@overwrite_option
+def demo(out: Path, tables: Path | None, overwrite: bool) -> None:
     """Judge packaged glass fragments: which could come from a window?"""
     from rich.console import Console
 
+    from transvariation.report.demo import REPORT, demo_files, write_tables
     from transvariation.report.demo import demo as run
-    from transvariation.report.demo import write_tables
 
     console = Console()
     with usage_errors():
+        given = {out / REPORT: b""} if tables is None else {tables / name: file for name, file in demo_files().items()}
+        others = [path for path, file in given.items() if path.is_file() and path.read_bytes() != file]
+        check_files(others, (), overwrite)
         for path in run(out, console) if tables is None else write_tables(tables):
             say(f"Written: {path}")
 

@@ -14,6 +14,7 @@ from transvariation.report.console import judge_case, print_line
 from transvariation.report.wording.numbers import format_p
 from transvariation.report.wording.statements import headline
 
+REPORT = "report.html"
 HELD_OUT = 6  # every sixth window is put among the recovered fragments
 CASE_SOURCES = ("v17", "v42", "v99")  # of the three-level example: the control, and two others
 
@@ -42,14 +43,18 @@ def demo_tables() -> dict[str, pd.DataFrame]:
     }
 
 
+def demo_files() -> dict[str, bytes]:
+    """Return the example tables as CSV files."""
+    return {name: table.to_csv(index=False).encode() for name, table in demo_tables().items()}
+
+
 def write_tables(directory: Path) -> list[Path]:
     """Write the example tables into a folder."""
     make_folder(directory)
-    paths = []
-    for name, table in demo_tables().items():
-        paths.append(directory / name)
-        table.to_csv(paths[-1], index=False)
-    return paths
+    files = {directory / name: content for name, content in demo_files().items()}
+    for path, content in files.items():
+        path.write_bytes(content)
+    return list(files)
 
 
 def demo(directory: Path, console: Console) -> list[Path]:
@@ -57,7 +62,7 @@ def demo(directory: Path, console: Console) -> list[Path]:
     make_folder(directory)
     glass, tables = load_glass(), demo_tables()
     windows, recovered = (tables[name].set_index("fragment") for name in ("windows.csv", "recovered.csv"))
-    path = directory / "report.html"
+    path = directory / REPORT
     result = judge_case({"control": windows, "recovered": recovered}, CaseSettings(), console)
     with console.status("writing"):
         write_report(result, path)

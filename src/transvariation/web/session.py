@@ -20,7 +20,7 @@ from transvariation.casework.progress import Progress, ProgressStep
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES_OF_CASE, words_for
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
-from transvariation.report.demo import demo_tables
+from transvariation.report.demo import demo_files
 from transvariation.report.vocabulary import said, speaking, speaking_of, spoken
 from transvariation.report.wording.cautions import caution_text
 from transvariation.report.wording.remedies import error_text, problem_text, refusal
@@ -67,11 +67,9 @@ class Session:
 
     def example(self) -> dict[str, dict[str, str]]:
         """Return the files of the demonstration, as `load` takes them."""
-        tables = demo_tables()
-        contents = {name: tables[name].to_csv(index=False).encode() for name in EXAMPLE.values()}
+        files = demo_files()
         return {
-            which: {"name": name, "content": base64.b64encode(contents[name]).decode()}
-            for which, name in EXAMPLE.items()
+            which: {"name": name, "content": base64.b64encode(files[name]).decode()} for which, name in EXAMPLE.items()
         }
 
     def prepare(self, kind: str, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> str:
