@@ -160,6 +160,10 @@ def test_wrong_input_is_named(runs):
         monitor(normal, new, false_alarm=0.001)
     with pytest.raises(ValueError, match="run=0"):
         monitor(normal, new, run=0)
+    with pytest.raises(ValueError, match="variable 'feed flow' has fewer than 2 values outside rows 1 to 50"):
+        monitor(normal.assign(**{"feed flow": np.nan}), new)
+    with pytest.raises(ValueError, match="variable 'feed flow' has fewer than 2 values outside rows 451 to 500"):
+        monitor(normal.assign(**{"feed flow": normal["feed flow"][450:]}), new)
     with pytest.raises(ValueError, match="fault=9 is unknown"):
         make_plant(10, fault=9)
     with pytest.raises(ValueError, match="chart 'SPE' is unknown; choose one of score, T2, Q"):

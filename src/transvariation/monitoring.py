@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Self
@@ -28,6 +28,7 @@ __all__ = ["Alarm", "Chart", "MonitoringResult", "monitor"]
 
 CHARTS = ("score", "T2", "Q")
 _EXPLAINED_SHARE = 0.9  # share of the variance that the components explain if n_components=None
+_GAP_SHARE = 20  # the gap around a block is at most one in so many rows
 _FILLING_ROUNDS = 20  # rounds of reconstruction that fill missing values
 
 
@@ -273,6 +274,8 @@ def monitor(
             f"false_alarm={false_alarm} needs at least {need} normal rows; there are {len(known)}: give more, or use a "
             "larger false_alarm"
         )
+    names = tuple(map(str, known.columns))
+    _check_measured(X, names)
     model = _Model.fit(X, n_components, classifier)
     statistics = model.statistics(Z)
     held_out = _held_out(X, n_components, classifier, model)
@@ -285,7 +288,6 @@ def monitor(
         Chart(name, tuple(map(float, before)), tuple(map(float, now)), float(limit), usual)
         for name, before, now, limit, usual in zip(CHARTS, held_out.T, statistics.T, limits, textbook, strict=True)
     )
-    names = tuple(map(str, known.columns))
     beyond, beyond_normal = statistics > limits, held_out > limits
     flagged = np.any(beyond, axis=1)
     alarms = []
@@ -330,9 +332,6 @@ class _Model:
     @classmethod
     def fit(cls, X: Floats, n_components: int | None, classifier: BaseEstimator) -> _Model:
         measured = np.isfinite(X)
-        count = measured.sum(axis=0)
-        if (count < 2).any():
-            raise ValueError(f"variable {int(np.argmin(count))} has fewer than 2 values in normal operation; drop it")
         center, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0, ddof=1)
         scale[scale == 0] = 1.0
         rows = np.where(measured, (X - center) / scale, 0.0)
@@ -402,10 +401,21 @@ class _Model:
         return float(t2), theta[0] * (root + 1 + theta[1] * h * (h - 1) / theta[0] ** 2) ** (1 / h)
 
 
+def _check_measured(X: Floats, names: Sequence[str]) -> None:
+    """Refuse a variable that is not measured outside one of the blocks; with lags, the names repeat."""
+    for train, test in block_folds(len(X), len(X) // _GAP_SHARE):
+        count = np.isfinite(X[train]).sum(axis=0)
+        if (count < 2).any():
+            raise ValueError(
+                f"variable {names[int(np.argmin(count)) % len(names)]!r} has fewer than 2 values outside rows "
+                f"{test[0] + 1} to {test[-1] + 1} of the normal run; drop it"
+            )
+
+
 def _held_out(X: Floats, n_components: int | None, classifier: BaseEstimator, model: _Model) -> Floats:
     """Compute the statistics of the normal rows by models fitted without their block and its neighborhood."""
     times = [correlation_time(values) for values in model.statistics(X).T[1:]]
-    gap = min(math.ceil(max(times)), len(X) // 20)
+    gap = min(math.ceil(max(times)), len(X) // _GAP_SHARE)
     held_out = np.empty((len(X), len(CHARTS)))
     for train, test in block_folds(len(X), gap):
         held_out[test] = _Model.fit(X[train], n_components, classifier).statistics(X[test])
