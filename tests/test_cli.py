@@ -240,7 +240,7 @@ def test_files_are_written_even_if_the_screen_fails(case, monkeypatch):
     "typed", ["demo", "study glass --seeds 1 --repeats 1 --jobs 1", "study simulation --scenarios a --repeats 1"]
 )
 def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch, typed):
-    for work in ("report.demo.judge_tables", "studies.glass.GlassStudy.run_cells", "studies.simulation.Study.run"):
+    for work in ("report.demo.judge_case", "studies.glass.GlassStudy.run_cells", "studies.simulation.Study.run"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     (tmp_path / "file").touch()
     done = _run(*typed.split(), "--out", tmp_path / "file" / "folder")
