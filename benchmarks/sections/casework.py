@@ -89,7 +89,7 @@ RIVAL = "calibrated Mahalanobis"
 
 
 def _rates(name: str, sources: list[Source], design: Design, short: bool) -> list[dict]:
-    """One row per criterion and nominal level; the ASTM criterion also at the multiplier with the same exclusions."""
+    """One row per criterion and nominal level; the 4 s interval also at the multiplier with the same exclusions."""
     n_pairs = (400 if short else N_DIFFERENT) // N_FOLDS
     found: dict[str, list[tuple[Floats, ...]]] = {}
     limits: list[tuple[Floats, ...]] = []
@@ -119,10 +119,10 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
         if astm is not None:
             excluded = float((joined[USED][0] <= level).mean())
             multiplier = float(np.quantile(astm[0], 1 - excluded))
-            words = f"ASTM E2927 with ± {multiplier:.1f} instead of 4"
+            words = f"4 s interval with ± {multiplier:.1f} instead of 4"
             rows.append(_row(name, design, words, level, *_astm_rates(astm, multiplier)))
     if astm is not None:
-        rows.append(_row(name, design, "ASTM E2927", None, *_astm_rates(astm, 4.0)))
+        rows.append(_row(name, design, "4 s interval", None, *_astm_rates(astm, 4.0)))
     return rows
 
 

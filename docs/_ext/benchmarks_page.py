@@ -240,7 +240,7 @@ def casework(folder: Path) -> str:
         if row["nominal"] in ("0.10", "0.1"):
             replicates = "one replicate" if row["replicates"] == "1" else f"{row['replicates']} replicates"
             case = f"{row['glass']}: {row['known']} known,\n{replicates}"
-            criterion = row["criterion"].split(" with ")[0]  # the multiplier of ASTM differs from row to row
+            criterion = row["criterion"].split(" with ")[0]  # the multiplier differs from row to row
             found.setdefault(criterion, {})[case] = float(row["false inclusion"])
     label = "false inclusions (share of other panes)"
     chart_style.groups(folder / "casework_rates.svg", found, label=label, ours="(used)")
@@ -255,7 +255,7 @@ def casework_shares() -> dict[str, str]:
     return {
         "tp": shares["tp of same-source differences (used)"],
         "mahalanobis": shares["calibrated Mahalanobis"],
-        "astm": shares["ASTM E2927"],
+        "interval": shares["4 s interval"],
     }
 
 
