@@ -266,6 +266,11 @@ def test_every_command_and_option_says_what_it_does():
         assert not silent, f"transvariation {' '.join(path)}: options without help: {silent}"
 
 
+def test_every_warning_is_on_the_page_that_lists_them():
+    text = (DOCS / "howto" / "calibrate.md").read_text(encoding="utf-8").partition("\n## Warnings\n")[2]
+    assert {name for name in transvariation.exceptions.__all__ if f"\n`{name}`\n: " not in text} == set()
+
+
 def test_the_help_of_every_command_shows_the_defaults():
     silent = set()
     for path, command in commands(main):
