@@ -1,5 +1,7 @@
 """The report of a validation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.casework.conftest import make_glass
@@ -29,3 +31,7 @@ def test_the_report_has_what_an_assessor_reads(tmp_path):
     assert f"SHA-256 {result.database['sha256']}" in text
     assert "Empirical cross-entropy" in text
     assert "With 4, the 4 s interval is not the standard" in text
+    oxides = dict(result.settings, variables=["SiO", "CaO"]), dict(result.settings, variables=["Sr88", "Zr90"])
+    for settings, is_said in zip(oxides, (True, False), strict=True):
+        write_validation_report(replace(result, settings=settings), tmp_path / "other.html")
+        assert ("These variables are others" in (tmp_path / "other.html").read_text()) is is_said

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from transvariation.casework.astm import MIN_MEASUREMENTS
+from transvariation.casework.astm import MIN_MEASUREMENTS, is_covered
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import DesignResult, ValidationResult, Verdict
@@ -24,6 +24,10 @@ from transvariation.report.wording.statements import COMPARED_METHODS, CRITERIA_
 TITLE = "Validation of the comparison of fragments"
 _METHOD_NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
 COLORS = {"transvariation": DARK, "mahalanobis": GRAY, "astm": WARM, "lir": GREEN}
+NOT_COVERED = (
+    "ASTM E2927 covers concentrations of elements by LA-ICP-MS. These variables are others, by their names, so the 4 s "
+    "interval is not the standard's criterion."
+)
 LIMITATIONS = (
     "The rates hold for sources like those of the database, measured alike. They say nothing about other populations.",
     "Every source was compared by what was learned from the others. The database used in casework has all of them.",
@@ -325,6 +329,7 @@ def _method(result: ValidationResult) -> Section:
                 for name, words in COMPARED_METHODS.items()
                 if name in result.designs[0].rates
             ),
+            *([] if is_covered(settings["variables"]) or "astm" not in result.designs[0].rates else [NOT_COVERED]),
         ]
     )
 
