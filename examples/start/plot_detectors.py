@@ -4,8 +4,8 @@ Detectors as they are and calibrated
 
 The decision boundaries of scikit-learn's outlier detectors, each set to reject 10% in its own way (dashed), and of the
 same detectors inside :class:`transvariation.CalibratedOCC` (solid, shaded), beside
-:class:`transvariation.NeighborTOCC`. They learn from 120 samples of a class. The percentages are the shares of 2,000
-new samples of the class that each rejects: without calibration, mostly more than 10%.
+:class:`transvariation.NeighborTOCC`. They learn from 120 samples of a class. Below each panel is the share of 2,000
+new samples of the class that are rejected, before → after calibration; before it, mostly more than 10%.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ def rejected(classifier, new):
 
 
 known, new = shapes(120, seed=0), shapes(2000, seed=1)
-_, panels = plt.subplots(len(known), len(DETECTORS) + 1, figsize=(11, 7), layout="constrained")
+_, panels = plt.subplots(len(known), len(DETECTORS) + 1, figsize=(8.5, 6), layout="constrained")
 for row, (shape, X) in zip(panels, known.items(), strict=True):
     row[0].set_ylabel(shape)
     for ax, (name, detector) in zip(row, [*DETECTORS.items(), ("NeighborTOCC", None)], strict=True):
@@ -62,7 +62,7 @@ for row, (shape, X) in zip(panels, known.items(), strict=True):
             DecisionBoundaryDisplay.from_estimator(
                 detector, X, plot_method="contour", levels=[0], colors=["0.35"], linestyles="--", linewidths=1, **show
             )
-            text = f"{rejected(detector, new[shape]):.0%}, calibrated {text}"
+            text = f"{rejected(detector, new[shape]):.0%} → {text}"
         ax.scatter(*X.T, s=4, color="C0", linewidths=0)
         ax.set(xticks=[], yticks=[], xlabel=text, title=name if shape == "ellipse" else "")
 plt.show()
