@@ -108,6 +108,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     """
 
     description_: NeighborDistances
+    _names: list[str] | None = None  # of the possible neighbors
 
     def __init__(
         self,
