@@ -5,10 +5,13 @@ import pytest
 
 from transvariation.casework.background.pairs import (
     Design,
+    background_rows,
     different_source_pairs,
+    draw_pairs,
     same_source_pairs,
     scaled_differences,
 )
+from transvariation.casework.background.same_source import SameSourceDifferences
 
 
 def test_every_fragment_is_questioned_once_against_the_others():
@@ -43,6 +46,25 @@ def test_every_division_of_a_small_source_is_drawn_equally_often(rng):
     _, counts = np.unique(divisions.round(6), axis=0, return_counts=True)
     assert len(counts) == 10 * 5 * 4
     assert len(set(counts)) == 1
+
+
+def test_every_choice_of_replicates_is_compared_where_all_are_few(rng):
+    values = 2.0 ** np.arange(12).reshape(4, 3, 1)  # four fragments with three replicates
+    draw = draw_pairs([list(values)] * 40, Design(1), rng)
+    pairs = draw.pairs(background_rows([list(values)] * 40))
+    assert draw.n_parts == 1
+    assert len(pairs.source) == 40 * 4 * 3 * 3 * 3
+    assert len(np.unique(np.column_stack([pairs.source, pairs.known, pairs.questioned]), axis=0)) == len(pairs.source)
+    more = draw_pairs([list(values)] * 40, Design(1), rng, 1000)
+    assert more.n_parts > 1
+
+
+def test_the_seed_is_without_effect_where_every_division_is_compared():
+    rng = np.random.default_rng(0)
+    sources = [list(level + 0.1 * rng.normal(size=(4, 3, 2))) for level in rng.normal(size=(40, 2))]
+    new = rng.normal(size=(50, 2)) * 0.2
+    first, second = (SameSourceDifferences(Design(1), seed).fit(sources).p_values(new) for seed in (0, 1))
+    np.testing.assert_array_equal(first, second)
 
 
 def test_different_pairs_come_from_different_sources(rng):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from transvariation.conformal import group_weights
 
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
-N_PAIRS_DRAWN = 60_000  # same-source comparisons that are drawn from a background if it has as many
+N_PAIRS_DRAWN = 60_000  # same-source comparisons that are drawn from a background that has more
 N_DIFFERENT = 120_000  # different-source comparisons
 STEPS = (0.7548776662466927, 0.5698402909980532)  # of a sequence that fills the unit square evenly
 MIN_IN_DESIGN = 30  # sources with enough fragments for a design, from which on the others are left out
@@ -84,8 +84,8 @@ class Draw:
     Attributes
     ----------
     n_parts : int
-        The number of rounds, in each of which every fragment is questioned at most once; 1 if all divisions of all
-        sources are the same.
+        The number of rounds, in each of which every fragment is questioned at most once; 1 if every division of every
+        source is compared.
     known, questioned : sparse array of shape (n, rows)
     n_known, n_questioned, source, part : see :class:`Pairs`
     """
@@ -113,9 +113,10 @@ def draw_pairs(
 ) -> Draw:
     """Divide the fragments of every background source as the design does.
 
-    In each round every fragment is questioned once, together with others if the design has several, against known
-    fragments from the rest; if the background is large, only some fragments of each source. There are as many rounds
-    as `n_pairs` allows. Fragments and replicates take turns, so that few rounds try all divisions of a small source.
+    Every division is compared if there are no more than `n_pairs`. Otherwise they are drawn in rounds. In each round
+    every fragment is questioned once, together with others if the design has several, against known fragments from the
+    rest; if the background is large, only some fragments of each source. There are as many rounds as `n_pairs` allows.
+    Fragments and replicates take turns, so that few rounds try all divisions of a small source.
     Sources with too few fragments for the design may vary less or more than others and are left out, unless too few
     others remain: then they are divided as far as they go.
 
@@ -133,15 +134,18 @@ def draw_pairs(
     numbered = list(enumerate(row_numbers(background)))
     fill = [(number, rows) for number, rows in numbered if len(rows) >= design.known + design.questioned]
     usable = fill if len(fill) >= MIN_IN_DESIGN else [(number, rows) for number, rows in numbered if len(rows) > 1]
-    ways = 1 if n_pairs is None else max(_n_divisions(rows, design) for _, rows in usable)
-    enough = max(len(rows) for _, rows in usable) * len(usable) if n_pairs is None else n_pairs
-    most = max(1, enough // len(usable) // min(ways, N_PAIR_PARTS))
-    # Rounds are drawn independently, so that several times as many as there are ways come near to all of them.
-    n_parts = max(1, min(enough // sum(min(len(rows), most) for _, rows in usable), 4 * ways if ways > 1 else 1))
+    n_rows = sum(len(x) for source in background for x in source)
+    if n_pairs is not None and sum(len(rows) * _n_divisions(rows, design) for _, rows in usable) <= n_pairs:
+        return _every_division(usable, design, n_rows)
+    if n_pairs is None:
+        most, n_parts = max(len(rows) for _, rows in usable), 1
+    else:
+        ways = max(_n_divisions(rows, design) for _, rows in usable)
+        most = max(1, n_pairs // len(usable) // min(ways, N_PAIR_PARTS))
+        n_parts = max(1, n_pairs // sum(min(len(rows), most) for _, rows in usable))
     for number, rows in usable:
         m, start = len(rows), len(replicates)
-        n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
-        n_own = min(design.known, m - n_theirs)
+        n_own, n_theirs = _numbers(m, design)
         replicates += rows
         first = _turns(m, min(m, most), n_parts, rng)
         for q in range(m):
@@ -152,7 +156,6 @@ def draw_pairs(
             for side, fragments in zip(sides, (rest[:, :n_own], questioned), strict=True):
                 side.append((start + fragments) * n_parts + part[:, None])
             counts.append(np.column_stack([np.tile([n_own, n_theirs, number], (len(part), 1)), part]))
-    n_rows = sum(len(x) for source in background for x in source)
     means = []
     for side, n in zip(sides, (design.known_replicates, design.questioned_replicates), strict=True):
         # In every part each fragment is represented by some of its replicates.
@@ -162,7 +165,39 @@ def draw_pairs(
     return Draw(n_parts, means[0], means[1], *np.concatenate(counts).T)
 
 
-def _mean_of(sets: Sequence[Indices], n: int) -> csr_array:
+def _every_division(sources: Sequence[tuple[int, list[Indices]]], design: Design, n_rows: int) -> Draw:
+    """Compare every choice of fragments of each source, and of replicates of each fragment."""
+    drawn: tuple[list[Indices], list[Indices]] = ([], [])  # of known and questioned fragments, the rows of each choice
+    sets: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
+    counts: list[tuple[int, int, int]] = []
+    for number, rows in sources:
+        m = len(rows)
+        n_own, n_theirs = _numbers(m, design)
+        choices: tuple[list[range], list[range]] = ([], [])
+        for found, at, n in zip(drawn, choices, (design.known_replicates, design.questioned_replicates), strict=True):
+            for replicates in rows:
+                start = len(found)
+                found += map(np.array, combinations(replicates, min(n, len(replicates))))
+                at.append(range(start, len(found)))
+        for theirs in combinations(range(m), n_theirs):
+            for own in combinations([i for i in range(m) if i not in theirs], n_own):
+                chosen = product(product(*(choices[0][i] for i in own)), product(*(choices[1][i] for i in theirs)))
+                for known, questioned in chosen:
+                    sets[0].append(known)
+                    sets[1].append(questioned)
+                    counts.append((n_own, n_theirs, number))
+    means = [_mean_of(side, len(found)) @ _mean_of(found, n_rows) for side, found in zip(sets, drawn, strict=True)]
+    n_known, n_questioned, source = np.array(counts).T
+    return Draw(1, means[0], means[1], n_known, n_questioned, source, np.zeros(len(counts), dtype=np.intp))
+
+
+def _numbers(m: int, design: Design) -> tuple[int, int]:
+    """Return how many of m fragments are known and questioned; fewer than in the design where m is small."""
+    n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
+    return min(design.known, m - n_theirs), n_theirs
+
+
+def _mean_of(sets: Sequence[Indices] | Sequence[tuple[int, ...]], n: int) -> csr_array:
     """Compute the weights of n items in the mean of each set of them."""
     sizes = np.array([len(numbers) for numbers in sets])
     ends = np.append(0, np.cumsum(sizes))
@@ -186,9 +221,9 @@ def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> Indices:
 def _n_divisions(rows: Sequence[Indices], design: Design) -> int:
     """Count in how many ways one fragment of a source can be questioned, up to a million."""
     m = len(rows)
-    n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
-    ways = math.comb(m - 1, n_theirs - 1) * math.comb(m - n_theirs, min(design.known, m - n_theirs))
-    for n, fragments in ((design.known_replicates, design.known), (design.questioned_replicates, n_theirs)):
+    n_own, n_theirs = _numbers(m, design)
+    ways = math.comb(m - 1, n_theirs - 1) * math.comb(m - n_theirs, n_own)
+    for n, fragments in ((design.known_replicates, n_own), (design.questioned_replicates, n_theirs)):
         choices = max(math.comb(len(at), min(n, len(at))) for at in rows)
         ways = min(ways * choices ** min(fragments, 20), 10**6)
     return ways
