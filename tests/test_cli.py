@@ -440,7 +440,7 @@ def test_the_header_row_of_one_table_can_be_given(case):
 def test_score_reports_how_many_rows_were_left_out(case):
     (case / "gaps.csv").write_text("id,Na,Mg\na,1,2\nb,,2\nc,<1,2\n")
     done = _run("score", case / "model.tv", case / "gaps.csv", "--missing", "drop")
-    assert "1 rows scored, " in done.output
+    assert "1 row scored, " in done.output
     assert "rejected at a sensitivity of 0.9, 2 left out because" in done.output
     refused = _run("score", case / "model.tv", case / "gaps.csv")
     assert refused.exit_code == 2

@@ -53,7 +53,7 @@ def test_replicates_of_a_sample_give_one_line_as_in_judge(files):
     known, new = measured_twice(control), measured_twice(recovered).iloc[::-1]
     fit_model(known, model)
     done = score_table(model, new, out)
-    assert (done.scored, done.unit) == (9, "samples")
+    assert (done.scored, done.unit) == (9, "sample")
     scores = pd.read_csv(out).set_index("id")["p_value"]
     expected = {c.fragment: c.p_value for c in judge(known, new).conclusions}
     assert scores.to_dict() == pytest.approx(expected, rel=1e-9)
@@ -76,11 +76,11 @@ def test_a_class_of_the_known_spectra_names_no_sample_unless_it_is_said(tmp_path
     new = spectra(6, rng).assign(origin=["olive"] * 4 + ["hazelnut"] * 2)
     fit_model(known, tmp_path / "m.tv")
     scored = score_table(tmp_path / "m.tv", new, tmp_path / "s.csv")
-    assert (scored.scored, scored.unit) == (6, "rows")
+    assert (scored.scored, scored.unit) == (6, "row")
     assert "'origin': not used: classes, not names of samples (2 different in 6 spectra)" in str(scored.notes)
     said = TableSettings(fragment_column="origin")
     scored = score_table(tmp_path / "m.tv", new, tmp_path / "s.csv", said)
-    assert (scored.scored, scored.unit) == (2, "samples")
+    assert (scored.scored, scored.unit) == (2, "sample")
 
 
 def test_the_hash_of_the_model_is_returned(files):

@@ -184,7 +184,7 @@ def score_table(
             rejected = _write(writer, means.names, _scores(classifier, pd.DataFrame(means.X, columns=names)), sha256)
             scored = len(means.names)
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
-    unit = "rows" if means is None else "samples"
+    unit = "row" if means is None else "sample"
     used = used_features(classifier, names)[0]
     level = classifier.coverage_report().sensitivity
     return Scored(scored, rejected, level, sum(lost), words, used, sha256, unit, notes)

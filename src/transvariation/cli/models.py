@@ -75,7 +75,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
     from rich.progress import Progress
 
     from transvariation.casework.model_file import score_table
-    from transvariation.report.wording.numbers import listed
+    from transvariation.report.wording.numbers import listed, plural
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
     with usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
@@ -94,7 +94,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
     say(f"Model: {model}, SHA-256 {done.sha256}")
     say(f"Variables used: {listed(done.used)}")
     level = np.round(done.sensitivity, 4)
-    say(f"{done.scored} {done.unit} scored, {done.rejected} rejected at a sensitivity of {level}{lost}: {out}")
+    say(f"{plural(done.scored, done.unit)} scored, {done.rejected} rejected at a sensitivity of {level}{lost}: {out}")
 
 
 @click.command()
