@@ -71,6 +71,7 @@ def test_tables_are_read_in_time_order_and_rows_named_by_their_time(runs, tmp_pa
 
 @pytest.mark.slow
 def test_the_command_writes_what_the_function_returns(runs, tmp_path):
+    pytest.importorskip("typst")
     for frame, name in zip(runs, ("normal.csv", "new.csv"), strict=True):
         frame.to_csv(tmp_path / name, index_label="time")
     files = [str(tmp_path / name) for name in ("normal.csv", "new.csv")]
