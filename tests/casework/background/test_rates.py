@@ -43,3 +43,25 @@ def test_pairs_of_sources_share_sources():
         rate = measure_rate(events, one, other)
         inside.append(rate.low <= 0.0786 <= rate.high)  # P(N(0, 2) > 2)
     assert np.mean(inside) >= 0.9
+
+
+def test_a_few_events_are_no_better_evidence_than_none():
+    one, other = (np.repeat(x, 50) for x in np.nonzero(~np.eye(34, dtype=bool)))
+    events = np.arange(len(one)) < 3  # of 56,100 comparisons, all of the same two sources
+    none, few = measure_rate(np.zeros(len(one)), one, other), measure_rate(events, one, other)
+    assert few.low < few.share < none.high <= few.high
+    every, most = measure_rate(np.ones(len(one)), one, other), measure_rate(~events, one, other)
+    assert most.low <= every.low < most.share < most.high
+
+
+def test_rare_events_of_few_near_sources_have_intervals_that_contain_the_true_rate():
+    rng = np.random.default_rng(0)
+    one, other = np.nonzero(~np.eye(15, dtype=bool))
+    inside = []
+    for _ in range(300):
+        sources = rng.normal(size=(15, 3))
+        known, questioned = (sources[:, None] + 0.1 * rng.normal(size=(15, 20, 3)) for _ in range(2))
+        events = (np.abs(known[one] - questioned[other]) < 0.2 * np.sqrt(2)).all(axis=2)
+        rate = measure_rate(events.ravel(), np.repeat(one, 20), np.repeat(other, 20))
+        inside.append(rate.low <= 0.003925 <= rate.high)  # (2 Phi(0.2 / sqrt(1.01)) - 1) ** 3
+    assert np.mean(inside) >= 0.95

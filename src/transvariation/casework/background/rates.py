@@ -43,7 +43,8 @@ def measure_rate(
     The variance of the share counts every two comparisons with a source in common (Aronow, Samii and Assenova, 2015).
     The interval is the exact one of as many independent comparisons as have this variance (Korn and Graubard, 1998). If
     no comparison, or every one, is an event, the interval is that of as many independent comparisons as there are
-    sources, or pairs of different sources, to one side.
+    sources, or pairs of different sources, to one side. No other interval ends before this one: few events of one or
+    two sources show hardly any variance.
 
     Parameters
     ----------
@@ -99,8 +100,8 @@ def measure_rates(
 def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair: Indices, learned: float) -> Rate:
     n = len(event)
     share = 1.0 if event.all() else float(np.clip(w @ event, 0.0, 1.0))  # weights may add up to less by rounding
+    edge = float((1 - INTERVAL_CONFIDENCE) ** (1 / (pair.max() + 1)))
     if share in (0.0, 1.0):
-        edge = float((1 - INTERVAL_CONFIDENCE) ** (1 / (pair.max() + 1)))
         return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)
     residual = w * (event - share)
     of_source = sum(np.bincount(at, residual, n_sources) for at in members)
@@ -113,4 +114,4 @@ def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair
     effective = min(effective * (t.ppf(0.975, max(n - 1, 1)) / t.ppf(0.975, freedom)) ** 2, float(n))
     tail, hits = (1 - INTERVAL_CONFIDENCE) / 2, share * effective
     low, high = beta.ppf(tail, hits, effective - hits + 1), beta.ppf(1 - tail, hits + 1, effective - hits)
-    return Rate(share, n, float(low), float(high))
+    return Rate(share, n, min(float(low), edge), max(float(high), 1 - edge))
