@@ -34,7 +34,7 @@ def test_an_index_is_built_once_and_not_saved():
     np.testing.assert_array_equal(pickle.loads(content).score_samples(X[:5]), expected)
 
 
-@pytest.mark.parametrize(("n", "p"), [(300, 5), (1_000, 5), (10_000, 2), (10_000, 10)])
+@pytest.mark.parametrize(("n", "p"), [(300, 4), (300, 5), (1_000, 3), (1_200, 5), (10_000, 2), (10_000, 10)])
 def test_a_model_takes_at_most_three_times_the_space_of_its_samples(n, p):
     X = np.random.default_rng(0).normal(size=(n, p))
     assert len(pickle.dumps(NeighborTOCC().fit(X))) < 3 * X.nbytes

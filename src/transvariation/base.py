@@ -77,6 +77,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     _calibration: ConformalCalibration
     _sensitivity: float | ArrayLike  # in force: the parameter may have been set since
     _describing: Indices | None  # training samples that describe the class; None for all
+    _sample: Rows
     _alignment: Floats | None = None  # the offset of new samples, of `recalibrate`
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
@@ -106,6 +107,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     def __dir__(self) -> list[str]:
         learned = vars(self.description_) if "description_" in vars(self) else ()
         return [*super().__dir__(), *(name for name in learned if name.endswith("_") and not name.startswith("_"))]
+
+    @property
+    def sample_(self) -> Rows:
+        """The training samples, or 1,000 of them, that explanations refer to."""
+        return take_rows(self._sample, _draw_explained(count_rows(self._sample)))
 
     @property
     def calibration_(self) -> ConformalCalibration:
@@ -157,8 +163,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """Warn of copies, and of neighboring rows that are alike: held-out scores would be too high."""
         if plan.groups is None:
             warn_of_copies(rows)
-        scored = self._calibration.rows
-        if plan.mode != "blocks" and scored is not None:
+        if plan.mode != "blocks":
+            scored = self._calibration.training_rows
             comparable = isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
             warn_if_ordered(
                 self._calibration.scores,
@@ -210,10 +216,10 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return plan.calibrated(scores, scored, description.lowest, description.strata(X))
 
     def _keep_sample(self, X: object, groups: Indices | None) -> None:
-        if (n := count_rows(X)) > MAX_SAMPLES_EXPLAINED:
-            kept = np.sort(np.random.default_rng(0).choice(n, MAX_SAMPLES_EXPLAINED, replace=False))
-            X, groups = take_rows(X, kept), None if groups is None else groups[kept]
-        self.sample_, self._sample_groups = to_pandas(X), groups
+        kept = _draw_explained(count_rows(X))
+        self._sample_groups = groups if groups is None or kept is None else groups[kept]
+        # What the description keeps, a file holds once; `sample_` draws from it.
+        self._sample = X if getattr(self.description_, "rows", None) is X else to_pandas(take_rows(X, kept))
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
         """Warn if 90% of held-out samples have the lowest score, so that hardly a new sample is accepted."""
@@ -526,6 +532,13 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         check_is_fitted(self)
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
+
+
+def _draw_explained(n: int) -> Indices | None:
+    """Draw the samples that explanations refer to; None for all."""
+    if n <= MAX_SAMPLES_EXPLAINED:
+        return None
+    return np.sort(np.random.default_rng(0).choice(n, MAX_SAMPLES_EXPLAINED, replace=False))
 
 
 def _selected(rows: Rows, groups: Indices | None, kept: Indices | None) -> tuple[Rows, Indices | None]:

@@ -68,7 +68,7 @@ class ConformalCalibration:
     lowest : float, default=-inf
         The lowest attainable score.
     rows : array-like of int of shape (n,), optional
-        The training rows that the scores belong to.
+        The training rows that the scores belong to; by default all, in their order.
 
     See Also
     --------
@@ -118,6 +118,11 @@ class ConformalCalibration:
     def held_out(self) -> bool:
         """Whether the samples were scored by a classifier fitted without them."""
         return self.n_folds > 0
+
+    @property
+    def training_rows(self) -> Indices:
+        """The training row that each score belongs to."""
+        return np.arange(len(self.scores)) if self.rows is None else self.rows
 
     @property
     def unit(self) -> str:
@@ -217,7 +222,7 @@ class ConformalCalibration:
         scores : array-like of shape (q,)
             Scores of new samples.
         known : array-like of shape (n_training,)
-            The weight of each training sample; without `rows`, of each calibration score.
+            The weight of each training sample.
         new : array-like of shape (q,)
             The weight of each new sample.
 
@@ -228,11 +233,11 @@ class ConformalCalibration:
         if self.n_strata > 1:
             raise ValueError("weights need a classifier with one threshold, not one per stratum")
         weights = np.asarray(known, dtype=float)
-        if self.rows is not None:
-            n = int(self.rows.max()) + 1  # a split leaves out rows, perhaps the last ones
-            if weights.ndim != 1 or len(weights) < n or (self.n_folds > 1 and len(weights) > n):
-                raise ValueError(f"weights of shape {weights.shape} are not one for each training sample")
-            weights = weights[self.rows]
+        n = int(self.training_rows.max()) + 1
+        more = self.rows is not None and self.n_folds == 1  # a split leaves out rows, perhaps the last ones
+        if weights.ndim != 1 or len(weights) < n or (len(weights) > n and not more):
+            raise ValueError(f"weights of shape {weights.shape} are not one for each training sample")
+        weights = weights[self.training_rows]
         return weighted_p_values(self.scores, scores, weights * (1.0 if self.weights is None else self.weights), new)
 
     def ranks(self, scores: ArrayLike | None = None, strata: Indices | None = None) -> Floats:

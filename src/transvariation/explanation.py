@@ -46,7 +46,7 @@ class ExplanationMixin:
             1,000 training samples.
         """
         rows, strata = self._validated(X), self.description_.strata
-        if "sample_" not in vars(self):
+        if not hasattr(self, "sample_"):
             raise TypeError("texts and sparse matrices cannot be explained feature by feature; fit a dense table")
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)

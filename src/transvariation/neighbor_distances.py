@@ -66,7 +66,7 @@ class NeighborDistances(Description):
         n = len(self.rows)
         groups = np.arange(n) if groups is None else np.unique(groups[self.reference_], return_inverse=True)[1]
         n_others = max(n - int(np.bincount(groups).max()), 1)
-        self._measured = np.sort(order[:_MAX_MEASURED]).astype(np.int32)
+        self._drawn = None if n <= _MAX_MEASURED else np.sort(order[:_MAX_MEASURED]).astype(np.int32)
         if max(counts) > max(n_others, 3):
             warn_user(f"n_neighbors={max(counts)} exceeds the number of other samples; {n_others} is used", UserWarning)
         self._counts = [min(k, n_others) for k in counts]
@@ -106,6 +106,11 @@ class NeighborDistances(Description):
         return np.arange(len(self.rows)) if self._kept is None else self._kept.astype(np.intp)
 
     @cached_property
+    def _measured(self) -> Indices:
+        """The kept rows that are measured."""
+        return np.arange(len(self.rows)) if self._drawn is None else self._drawn.astype(np.intp)
+
+    @cached_property
     def weights(self) -> Floats:
         """The weight of each view: first those of all features, then those of pairs."""
         n, n_whole, n_pairs = len(self.rows), len(self.scalings) * len(self._counts), len(self._pairs)
@@ -134,7 +139,7 @@ class NeighborDistances(Description):
         return [fit_tail(known, min_scale=_MIN_SCALE) for known in self._known]
 
     def __getstate__(self) -> Fields:
-        derived = ("weights", "scaled", "indices", "pair_index", "tails")
+        derived = ("_measured", "weights", "scaled", "indices", "pair_index", "tails")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
     def _index(self, scaled: list[Floats]) -> list[NeighborIndex]:

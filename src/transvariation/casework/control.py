@@ -135,7 +135,7 @@ def fit_classifier(
         warnings.simplefilter("always", UserWarning)
         try:
             classifier.fit(X.iloc[order], groups=None if numbers is None else numbers[order])
-            scored = order[classifier.calibration_.rows]
+            scored = order[classifier.calibration_.training_rows]
             as_given = np.argsort(scored)
             warn_if_ordered(
                 classifier.calibration_.scores[as_given], None if numbers is None else numbers[scored][as_given]
