@@ -1,7 +1,8 @@
-"""What CONTRIBUTING.md shows works as printed: a classifier, an option of casework, a benchmark."""
+"""What CONTRIBUTING.md shows works as printed: a classifier, an option of casework, a benchmark, commit messages."""
 
 import doctest
 import re
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from transvariation.casework.settings import CaseSettings, comparing
 from transvariation.tables.settings import with_fields
 
-GUIDE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.TooFewSamples")  # some checks fit few samples
@@ -55,3 +57,24 @@ def test_the_benchmark_of_the_guide_runs():
     (table,) = section["run"](short=True)
     assert table.name == "quantiles"
     assert table.rows[0]["times np.sort"] > 0
+
+
+@pytest.mark.parametrize(
+    ("message", "refusal"),
+    [
+        ("Say how a threshold is chosen\n\nReaders asked.\n", ""),
+        ("x" * 72 + "\n\nReaders asked.", ""),
+        ("x" * 73 + "\n\nReaders asked.", "has 73 characters; at most 72"),
+        ("Say how a threshold is chosen", "body is missing"),
+        ("Say how a threshold is chosen\nReaders asked.", "after an empty line"),
+        ("Say how\n\n# Please enter the commit message\n# ------------------------ >8 ---\ndiff", "body is missing"),
+        ("Merge branch 'main' into thresholds\n", ""),
+        ("fixup! Say how a threshold is chosen\n", ""),
+    ],
+)
+def test_a_commit_has_a_short_subject_and_a_reason(tmp_path, message, refusal):
+    (tmp_path / "message").write_text(message, encoding="utf-8")
+    command = [sys.executable, ROOT / "packaging" / "commit_message.py", tmp_path / "message"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refusal in checked.stderr
+    assert checked.returncode == bool(refusal)
