@@ -1,10 +1,11 @@
-"""Change the code at random places and list the changes that no test notices: `make mutants`.
+"""Change the code at random places and list the changes that no test notices: `make mutants`, elsewhere with `SEED=1`.
 
 Each module is tested by its own examples and by the files beside it here. cosmic-ray finds the places and makes the
 changes; each change is tested in a process of its own, forked from one that has imported the libraries, so that most
 take a second or two. No file is changed.
 """
 
+import argparse
 import ast
 import os
 import random
@@ -90,7 +91,7 @@ def survives(module: str, source: str) -> bool:
         os._exit(1)
 
 
-def main(modules: list[str], size: int = 60) -> None:
+def main(modules: list[str], seed: int, size: int = 60) -> None:
     """List the survivors of `size` changes of each module; by default of all modules of the table."""
     os.chdir(ROOT)
     for library in LIBRARIES:
@@ -99,14 +100,20 @@ def main(modules: list[str], size: int = 60) -> None:
         source = (ROOT / "src" / "transvariation" / f"{module}.py").read_text(encoding="utf-8")
         assert survives(module, source), f"the tests of {module} fail without a change"
         every = list(changes(source))
-        chosen = sorted(random.Random(0).sample(every, min(size, len(every))), key=lambda each: each[:2])
+        chosen = sorted(random.Random(seed).sample(every, min(size, len(every))), key=lambda each: each[:2])
         left = 0
         for row, kind, change in chosen:
-            if survives(module, change()):
+            changed = change()
+            if survives(module, changed):
                 left += 1
-                print(f"{module}, line {row}, {kind}: {source.splitlines()[row - 1].strip()}", flush=True)
+                print(f"{module}, line {row}, {kind}", flush=True)
+                for sign, text in (("-", source), ("+", changed)):
+                    print(f"  {sign} {text.splitlines()[row - 1].strip()}", flush=True)
         print(f"{module}: {left} of {len(chosen)} changes were not noticed by {TESTED_BY[module]}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", help=", ".join(TESTED_BY))
+    parser.add_argument("--seed", type=int, default=0)
+    main(**vars(parser.parse_args()))
