@@ -80,6 +80,7 @@ def test_required_n():
 
 def test_nan_scores_rank_lowest():
     assert p_values([0.1, 0.2, 0.3], [np.nan, -np.inf, 0.3]).tolist() == [0.25, 0.25, 1.0]
+    assert p_values([-0.3, -0.2, -0.1], [np.nan]).tolist() == [0.25]
 
 
 def test_warnings_point_at_the_line_that_fits():
@@ -134,6 +135,8 @@ def test_a_p_value_outside_the_unit_interval_is_named(wrong, message):
 def test_a_sensitivity_beyond_the_samples_names_what_they_support():
     with pytest.warns(TooFewSamples, match=r"by 15 held-out samples.*at least 19, or lower.*at most 0.937$"):
         assert conformal_threshold(np.arange(15), 0.95, held_out=True) == -np.inf
+    with pytest.warns(TooFewSamples, match="at most 0.9$"):
+        conformal_threshold(np.arange(9), 0.95, held_out=True)
     assert conformal_threshold([3.0, 1.0, 2.0], 1e-9) == 3.0  # the highest score is the last threshold
     assert conformal_threshold([3.0, 1.0, 2.0], 1e-9, weights=[1, 1, 1]) == 3.0
 

@@ -38,6 +38,11 @@ def test_tail_p_values_are_uniform_for_exponential_scores(n):
         assert np.mean(p <= level) == pytest.approx(level, abs=0.15 * level + 0.002)
 
 
+def test_the_tail_is_that_of_the_ten_lowest_scores():
+    found = tail_p_values(-np.arange(1.0, 31.0), [-42.0])  # the eleventh is -20, the others are 5.5 lower on average
+    assert found == pytest.approx([11 / 31 * (1 + 22 / 55) ** -10])
+
+
 def test_one_sensitivity_per_stratum():
     assert check_sensitivities(0.9, 3) == [0.9, 0.9, 0.9]
     assert check_sensitivities([0.9, 0.8], 2) == [0.9, 0.8]
@@ -85,9 +90,9 @@ def test_a_small_set_among_many_is_exact(k, expected):
 
 def test_large_sets_use_the_normal_limit():
     rng = np.random.default_rng(1)
-    calibration, new = rng.normal(size=500), rng.normal(-0.1, size=100)
+    calibration, new = rng.normal(size=501), rng.normal(-0.1, size=101)
     expected = mannwhitneyu(new, calibration, alternative="less", method="asymptotic").pvalue
-    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, rel=1e-3)
+    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, rel=1e-9)
 
 
 def test_one_sample_keeps_its_conformal_p_value():

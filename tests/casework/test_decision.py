@@ -125,6 +125,7 @@ def test_a_family_wise_level_is_divided_among_the_fragments():
     assert conclude(_evidence({"control": 0.01}), model, None).accepted
     assert not conclude(_evidence({"control": 0.005}), model, None).accepted
     assert model.at(0.8).sensitivity_used == pytest.approx(0.99)
+    assert _model(0.4, together=2, control=50).of_each == pytest.approx(0.7)
     few = _model(together=20, control=50)
     assert not few.conclusive
     assert few.cautions()[0].values["need"] == 199

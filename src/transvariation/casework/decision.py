@@ -319,7 +319,7 @@ def _disagreements(found: FragmentEvidence, outcome: bool, leads: str, model: Mo
     if found.match is not None and found.match != outcome:
         against.append(Disagreement(kind="astm", accepted=found.match, value=None))
     for value in found.log10_lr.values():
-        if leads == "exclusion" and _supports(found) == (not outcome):
+        if _supports(found) == (not outcome):  # never if the ratio leads
             against.append(Disagreement(kind="ratio", accepted=value > 0, value=value))
     return against
 
