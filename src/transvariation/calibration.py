@@ -238,7 +238,7 @@ class CalibrationPlan:
             n_folds=self.n_folds,
             n_strata=1 if strata is None else int(strata.max()) + 1,
             lowest=lowest,
-            rows=None if len(scored) == self.n else scored,
+            rows=None if len(scored) == self.n else scored.astype(np.int32),
         )
 
 
