@@ -6,6 +6,8 @@ archive is checked before skops sees it (:mod:`transvariation.model_archive`), a
 can lack what the model needs.
 """
 
+from __future__ import annotations
+
 import copy
 import io
 import json

@@ -4,6 +4,8 @@ The file is a CSV table with one row per measurement and a JSON file of the same
 population and where the measurements come from. Every program can read both.
 """
 
+from __future__ import annotations
+
 import hashlib
 import io
 import json
@@ -493,6 +495,6 @@ def _alike(first: Table, table: Table, features: Sequence[str] | None) -> Table:
     return table
 
 
-def _counts(sizes: "pd.Series[int]") -> str:
+def _counts(sizes: pd.Series[int]) -> str:
     low, high = int(sizes.min()), int(sizes.max())
     return str(low) if low == high else f"{low} to {high} (median {sizes.median():g})"

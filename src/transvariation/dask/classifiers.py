@@ -1,5 +1,7 @@
 """The classifiers of :mod:`transvariation`, fitted to a sample of rows in parts and applied part by part."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self

@@ -1,5 +1,7 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

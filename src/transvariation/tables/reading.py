@@ -1,5 +1,7 @@
 """Read a file or DataFrame as a table, or list everything that is wrong with it."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
