@@ -231,7 +231,7 @@ def verify(case: Path, folder: Path | None) -> None:
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, help="Port; 0: any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N", default=8377, help="Port; 0: any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
     """Serve the local page: the same work in a browser, on this computer only."""

@@ -140,7 +140,7 @@ def _describe(found: "Database") -> None:
 @click.command(cls=GroupedCommand)
 @click.argument("database", type=INPUT)
 @click.option("--criteria", type=INPUT, help="Acceptance criteria: a TOML file with a limit per line.")
-@click.option("--jobs", type=COUNT, default=1, help="The number of processes.")
+@click.option("--jobs", type=COUNT, metavar="N", default=1, help="The number of processes.")
 @output_options
 def validate(
     database: Path,

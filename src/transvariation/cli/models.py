@@ -100,10 +100,20 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.command()
 @click.argument("normal", type=INPUT)
 @click.argument("new", type=INPUT)
-@click.option("--lags", type=click.IntRange(min=0), default=0, help="How many earlier rows to append to each row.")
-@click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
-@click.option("--false-alarm", type=float, default=0.01, help="Share of normal rows that one or more charts flag.")
-@click.option("--run", type=COUNT, default=2, help="Successive flagged rows that raise an alarm.")
+@click.option(
+    "--lags", type=click.IntRange(min=0), metavar="N", default=0, help="How many earlier rows to append to each row."
+)
+@click.option(
+    "--components", "n_components", type=COUNT, metavar="N", help="Principal components.  [90% of the variance]"
+)
+@click.option(
+    "--false-alarm",
+    type=float,
+    metavar="NUMBER",
+    default=0.01,
+    help="Share of normal rows that one or more charts flag.",
+)
+@click.option("--run", type=COUNT, metavar="N", default=2, help="Successive flagged rows that raise an alarm.")
 @click.option("--normal-sheet", help="The sheet of NORMAL, if it is an Excel workbook; by default the first.")
 @click.option("--new-sheet", help="The sheet of NEW.")
 @output_options

@@ -29,9 +29,11 @@ def study() -> None:
 @click.option("--scenarios", default="a-i", help="Letters and ranges, such as a-d,i.")
 @click.option("--sizes", default="100,200,500", help="Numbers of target samples.")
 @click.option("--shifts", default="1,2", help="Shifts of the non-targets in scenarios a to d.")
-@click.option("--repeats", type=COUNT, default=100, help="Data sets per setting.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed; equal seeds give equal results.")
-@click.option("--jobs", type=int, default=1, callback=_jobs, help="Processes; -1 for all cores.")
+@click.option("--repeats", type=COUNT, metavar="N", default=100, help="Data sets per setting.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", default=0, help="Seed; equal seeds give equal results."
+)
+@click.option("--jobs", type=int, metavar="N", default=1, callback=_jobs, help="Processes; -1 for all cores.")
 def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: int) -> None:
     """Compare nine methods in nine scenarios. An interrupted study resumes when called again."""
     from rich.console import Console
@@ -55,9 +57,9 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 
 @study.command()
 @_folder
-@click.option("--seeds", type=COUNT, default=20, help="Number of seeds for random projections.")
-@click.option("--repeats", type=COUNT, default=3, help="Number of ten-fold splits.")
-@click.option("--jobs", type=int, default=-1, callback=_jobs, help="Processes; -1 for all cores.")
+@click.option("--seeds", type=COUNT, metavar="N", default=20, help="Number of seeds for random projections.")
+@click.option("--repeats", type=COUNT, metavar="N", default=3, help="Number of ten-fold splits.")
+@click.option("--jobs", type=int, metavar="N", default=-1, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, then repeat it on unseen fragments.
 
