@@ -71,11 +71,11 @@ class DriftAlarm:
     scores are exchangeable, these p-values are independent and uniform, whatever the distribution of the data.
     For each of the bets :math:`\epsilon = \pm 0.75, \pm 1.5` the Shiryaev-Roberts statistic
 
-    .. math:: R_n = (1 + R_{n-1}) \left(1 + \epsilon (p_n - \tfrac12)\right), \qquad R_0 = 0,
+    .. math:: R_n = (1 + R_{n-1}) \left(1 + \epsilon (p_n - \tfrac12)\right),
 
-    sums the evidence for a change at each of the samples so far. Their mean is the evidence of a change, and the
-    alarm is raised when it reaches ``1 / false_alarm``. The statistic forgets quiet periods, so a change
-    is found as soon after 50,000 samples as after 50.
+    with :math:`R_0 = 0`, sums the evidence for a change at each of the samples so far. Their mean is the evidence of a
+    change, and the alarm is raised when it reaches ``1 / false_alarm``. The statistic forgets quiet periods, so a
+    change is found as soon after 50,000 samples as after 50.
 
     Parameters
     ----------

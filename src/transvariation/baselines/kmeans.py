@@ -25,9 +25,9 @@ class KMeansOCC(OneClassClassifier):
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
         How the threshold is set; see :class:`transvariation.TOCC`.
     n_clusters : int, default=5
-        K. With fewer distinct samples than that, each distinct sample is a center.
+        The number of centers, K. If there are fewer distinct samples, each of them is a center.
     n_init : int, default=50
-        How many starts; 50 reach the best value known on samples such as the glass data to within 0.2 %.
+        How many starts; 50 reach the best value known on samples such as the glass data to within 0.2%.
     random_state : int, RandomState or None, default=None
         Seed of the random starts. With the same seed, the order of the samples and features does not change the
         centers; a common unit of all features does so only where distances tie.

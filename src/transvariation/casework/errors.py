@@ -126,7 +126,7 @@ class CaseError(ValueError):
     code : str
         What is wrong, a key of `MESSAGES`.
     remedy : str
-        What can be done, a key of `REMEDIES`; "" if the message includes it.
+        What can be done, a key of `REMEDIES`; empty if the message includes it.
     **values
         What the message names.
 

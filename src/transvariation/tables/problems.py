@@ -33,7 +33,7 @@ class Problem:
     params : mapping
         The values that the message names.
     remedy : str
-        What can be done, a key of `REMEDIES`; "" if the message includes it.
+        What can be done, a key of `REMEDIES`; empty if the message includes it.
 
     Examples
     --------

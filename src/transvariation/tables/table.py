@@ -89,7 +89,7 @@ class Table:
     def fragment_keys(self) -> tuple[tuple[str, str], ...] | None:
         """Source and fragment of each row: fragment "1" of pane A is not fragment "1" of pane B.
 
-        None where the table names no fragments; the source is "" where it names no sources.
+        None where the table names no fragments; the source is empty where it names no sources.
         """
         if self.fragment is None:
             return None
