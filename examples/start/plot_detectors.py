@@ -21,10 +21,10 @@ from sklearn.svm import OneClassSVM
 from transvariation import CalibratedOCC, NeighborTOCC
 
 DETECTORS = {
-    "one-class SVM": OneClassSVM(nu=0.1, gamma=2),
-    "local outlier factor": LocalOutlierFactor(novelty=True, contamination=0.1),
-    "elliptic envelope": EllipticEnvelope(contamination=0.1, random_state=0),
-    "isolation forest": IsolationForest(contamination=0.1, random_state=0),
+    "one-class\nSVM": OneClassSVM(nu=0.1, gamma=2),
+    "local outlier\nfactor": LocalOutlierFactor(novelty=True, contamination=0.1),
+    "elliptic\nenvelope": EllipticEnvelope(contamination=0.1, random_state=0),
+    "isolation\nforest": IsolationForest(contamination=0.1, random_state=0),
 }
 
 
@@ -45,7 +45,7 @@ def rejected(classifier, new):
 
 
 known, new = shapes(120, seed=0), shapes(2000, seed=1)
-_, panels = plt.subplots(len(known), len(DETECTORS) + 1, figsize=(8.5, 6), layout="constrained")
+_, panels = plt.subplots(len(known), len(DETECTORS) + 1, figsize=(7, 5.4), layout="constrained")
 for row, (shape, X) in zip(panels, known.items(), strict=True):
     row[0].set_ylabel(shape)
     for ax, (name, detector) in zip(row, [*DETECTORS.items(), ("NeighborTOCC", None)], strict=True):
