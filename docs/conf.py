@@ -22,6 +22,7 @@ import scaling_charts
 import study_results
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util.inspect import stringify_signature
 
 import transvariation.cli
@@ -183,6 +184,26 @@ def mark_options(app: Sphinx, doctree: nodes.document) -> None:
             literal["classes"].append("option")
 
 
+class StraightQuotes(SphinxTransform):
+    """Keep the quotes of values in the types of parameters straight."""
+
+    default_priority = 740  # before SphinxSmartQuotes
+
+    def apply(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.classifier):
+            node["support_smartquotes"] = False
+
+
+def mark_line_breaks(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document) -> None:
+    """Let a line end after the punctuation of a long name, and never within the option of a command."""
+    name = re.compile(r"<code[^>]*>.*?</code>|(?<=<h1>)[^<]+")
+    command = re.compile(r'<div class="highlight-(?:console|shell) .*?</pre>', re.DOTALL)
+    inside = re.compile("(?<=[(.=_/])(?=[A-Za-z][^<>]*(?:<|$))")  # text, not tags
+    body = name.sub(lambda found: inside.sub("<wbr>", found[0]), context.get("body", ""))
+    option = r'<span class="option">\1</span>'
+    context["body"] = command.sub(lambda found: re.sub(r"(?<![\w-])(--?[\w-]+)", option, found[0]), body)
+
+
 def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Drop versions and labels of scikit-learn's manual from methods that are inherited from it."""
     if str(getattr(obj, "__module__", "")).startswith("sklearn."):
@@ -221,7 +242,7 @@ def leave_out_arguments(app: Sphinx, context: click.Context, lines: list[str]) -
 
 
 def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
-    """Write a default that is a function without a name as three dots, and 10000 as 10_000.
+    """Shorten defaults: three dots for a function without a name, no fields of an object, and 10_000 for 10000.
 
     Sphinx takes the parameters of a class from an inherited `__new__`, which hides those of `__init__`.
     """
@@ -230,7 +251,8 @@ def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
         return None
     if what == "class" and signature == "(*args, **kwargs)":
         signature = stringify_signature(inspect.signature(found), show_annotation=False)
-    signature = re.sub("<function <lambda>>", "...", signature)
+    signature = re.sub("<function <lambda>>|<factory>", "...", signature).replace("mappingproxy({})", "{}")
+    signature = re.sub(r"=(TableSettings|Limits)\([^()]*\)", r"=\1()", signature)
     return re.sub(r"(?<![\d.])\d{5,}", lambda number: f"{int(number[0]):_}", signature), returns
 
 
@@ -248,4 +270,6 @@ def setup(app: Sphinx) -> None:
     app.connect("sphinx-click-process-arguments", leave_out_arguments)
     app.connect("doctree-read", strip_last_line)
     app.connect("doctree-read", mark_options)
+    app.connect("html-page-context", mark_line_breaks)
+    app.add_transform(StraightQuotes)
     app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

@@ -15,13 +15,16 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 TEXTS = Path(__file__).parents[1] / "_text"  # sentences written by hand, into which numbers are put
 FROM_PAGE = "../../benchmarks/results"  # the results, seen from docs/reference
 INTERNAL = {"target", "target s", "met", "wall s"}  # columns for the authors of the benchmarks
+ERRORS = {"standard error", "standard error, at most"}  # columns that the text of a page sums up
 HEADINGS = {  # of columns, as a page shows them
     "n": "samples",
     "p": "features",
     "CPU s": "CPU seconds",
     "peak MB": "peak memory (MB)",
     "data MB": "data (MB)",
+    "known x replicates": "known × replicates",
 }
+METHODS = {"transvariation": "tp", "mahalanobis": "Mahalanobis", "astm": "4 s interval"}
 
 # Tables to download, by topic.
 DOWNLOADS = {
@@ -116,12 +119,27 @@ def read(name: str) -> list[dict[str, str]]:
 
 def shown(name: str) -> list[list[str]]:
     """Lay out a kept table for a page: three decimals, digits in groups, short intervals, no columns for authors."""
-    rows = [{key: cell for key, cell in row.items() if key not in INTERNAL} for row in read(name)]
+    rows = [{key: cell for key, cell in row.items() if key not in INTERNAL | ERRORS} for row in read(name)]
     if not rows:
         return []
+    if "sensitivity" in rows[0] and name.startswith("validation_"):
+        rows = [_of_design(row) for row in rows]
     rows = [{key: INTERVAL.sub(r"(\1 to \2)", cell) for key, cell in row.items()} for row in rows]
     columns = {name: _align([_short(name, row[name]) for row in rows]) for name in rows[0]}
-    return [[HEADINGS.get(name, name) for name in columns], *map(list, zip(*columns.values(), strict=True))]
+    table = [[_heading(name) for name in columns], *map(list, zip(*columns.values(), strict=True))]
+    return list(map(list, zip(*table, strict=True))) if len(rows) < 3 <= len(columns) - 3 else table  # upright
+
+
+def _of_design(row: dict[str, str]) -> dict[str, str]:
+    """Shorten a row of a validation: the design with its sources, the method in words, no sensitivity (0.9)."""
+    rest = {key: cell for key, cell in row.items() if key not in ("design", "sources", "sensitivity")}
+    rest["method"] = METHODS.get(row["method"], row["method"])
+    return {"design (sources)": f"{row['design']} ({row['sources']})", **rest}
+
+
+def _heading(name: str) -> str:
+    """Name a column; a line may end within the name of a classifier."""
+    return re.sub("(?<=[a-z])(TOCC|OCC)", "\u00ad\\1", HEADINGS.get(name, name))
 
 
 def _short(name: str, cell: str) -> str:

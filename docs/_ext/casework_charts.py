@@ -117,16 +117,16 @@ def ratios(folder: Path) -> str:
     rows = read("casework_ratios")
     systems = ("used", "lir", "Mahalanobis")
     lines = [
-        "| data | variables | sources | known × replicates | Cllr | lir | Mahalanobis | difference to the better one "
-        "| same source, LR < 1/10: used, lir, Mahalanobis |",
-        "| --- | ---: | ---: | --- | ---: | ---: | ---: | --- | --- |",
+        "| data (variables, sources) | known × repli\u00adcates | Cllr | lir | Mahala\u00adnobis "
+        "| difference to the better one | same source, LR < 1/10: used, lir, Mahala\u00adnobis |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
     ]
     for row in rows:
         costs = [row[f"Cllr, {system}"] for system in systems]
         misleading = ", ".join(row[f"same source, LR < 1/10, {system}"] for system in systems)
-        difference = row["used - better peer"].replace(", ", ",\u00a0")
-        cells = [row["data"], row["variables"], row["sources"], row["known x replicates"], *costs]
-        lines.append(f"| {' | '.join([*cells, difference, misleading])} |")
+        data = f"{row['data']} ({row['variables']}, {row['sources']})"
+        cells = [data, row["known x replicates"], *costs, row["used - better peer"], misleading]
+        lines.append(f"| {' | '.join(cells)} |")
     differences, more = (
         [[float(x) for x in re.findall(r"[-+][\d.]+", row[column])] for row in rows]
         for column in ("used - better peer", "LR < 1/10, used - lir")
