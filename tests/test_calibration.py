@@ -380,6 +380,8 @@ def test_labeled_outliers_are_left_out_with_a_warning():
     assert (y[mixed][classifier.reference_] == 1).all()
     expected = NeighborTOCC(calibration="split").fit(X[mixed][y[mixed] == 1], groups=groups[mixed][y[mixed] == 1])
     np.testing.assert_array_equal(classifier.score_samples(X), expected.score_samples(X))
+    with pytest.warns(OutliersLeftOut, match="40 of 50 samples as outliers"):
+        Mean().fit(X, -y)
     with pytest.raises(ValueError, match="labels 0 of 50 samples as targets"):
         Mean().fit(X, -np.ones(50))
     # Other labels are ignored: numbers, words, and a label per feature.

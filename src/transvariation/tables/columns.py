@@ -246,47 +246,61 @@ def _give_roles(columns: list[TableColumn], roles: Mapping[str, str], problems: 
 
 def _recognize_labels(columns: list[TableColumn], decimal: str, problems: Problems) -> None:
     """Recognize labels and order among the columns without a role, by name, then by content."""
+    given = {column.role for column in columns}
     free = [column for column in columns if not column.role and not column.empty]
-    taken = {column.role for column in columns}
     free = _without_classes(free, columns, problems)
     # what has a unit is measured: "Charge (mV)" is no batch
     named = {
         role: [column for column in free if column.key in NAMES_BY_ROLE[role] and not column.unit]
         for role in NAMES_BY_ROLE
     }
-    found: dict[str, TableColumn] = {}  # by role: a column has one, and each role one column
+    found = _labels_by_name(named, given, decimal, problems)
+    found |= _labels_by_content([column for column in free if column not in found.values()], {*found, *given})
+    for role, column in found.items():
+        column.role = role
+    if "fragment" in found and "source" not in {*found, *given}:
+        _check_nesting(found["fragment"], [column for column in named["supplier"] if not column.role], problems)
+
+
+def _labels_by_name(
+    named: Mapping[str, list[TableColumn]], given: set[str], decimal: str, problems: Problems
+) -> dict[str, TableColumn]:
+    """Choose one column for each role that is not given, among those named like it."""
+    found = {}
     for role in ("id", *LEVELS):
         alike = named[role]
-        if alike and role not in taken:
+        if alike and role not in given:
             inner = [column for column in alike if all(map(column.determines, alike))]
             if not inner and role in ("source", "fragment"):  # batch and pane, with pane 1 in each batch
                 problems.add("several-labels", columns=[column.header for column in alike], role=role)
             found[role] = (inner or alike)[0]
-    if "fragment" in found and "source" not in {*found, *taken}:
+    if "fragment" in found and "source" not in {*found, *given}:
         outer = [column for column in named["fragment"] if not column.determines(found["fragment"])]
         if outer:
             found["source"] = outer[0]  # sample and fragment
-    for column in named["order"] if "order" not in taken else ():
+    for column in named["order"] if "order" not in given else ():
         if np.isfinite(order_values(column.cells, decimal)).all():
             found.setdefault("order", column)
-    levels, source = {*found, *taken}, found.get("source")
-    if source and source.key == "item" and source.may_name() and levels.isdisjoint(("id", "fragment", "replicate")):
+    source, others = found.get("source"), {"id", "fragment", "replicate"}
+    if source and source.key == "item" and source.may_name() and others.isdisjoint({*found, *given}):
         found["fragment"] = found.pop("source")  # each item was measured once
-    free = [column for column in free if column not in found.values()]
+    return found
+
+
+def _labels_by_content(free: list[TableColumn], roles: set[str]) -> dict[str, TableColumn]:
+    """Choose a column whose cells all differ as the ID, and one of objects that repeat as the fragments."""
+    found = {}
     objects = [column for column in free if column.key in NAMES_BY_ROLE["object"]]
-    if "id" not in levels:
+    if "id" not in roles:
         numbering = [column for column in free if not column.key or column.key in NAMES_BY_ROLE["numbering"]]
         words = [c for c in free[:1] if c.number == 1 and not c.numeric and c.key not in NAMES_BY_ROLE["category"]]
         unique = [column for column in objects + numbering + words if column.may_name()]
         if unique:
             found["id"] = unique[0]
     repeated = [column for column in objects if column is not found.get("id") and (column.whole or column.faults)]
-    if repeated and "fragment" not in {*found, *taken}:
+    if repeated and "fragment" not in roles:
         found["fragment"] = repeated[0]  # the same sample measured again
-    for role, column in found.items():
-        column.role = role
-    if "fragment" in found and "source" not in {*found, *taken}:
-        _check_nesting(found["fragment"], [column for column in named["supplier"] if not column.role], problems)
+    return found
 
 
 def _check_nesting(fragment: TableColumn, suppliers: list[TableColumn], problems: Problems) -> None:
