@@ -454,6 +454,16 @@ def test_samples_near_a_fold_in_time_do_not_describe_the_class_for_it(length, ga
         _ = CalibrationPlan("blocks", np.zeros((100, 1)), np.arange(100)).folds
 
 
+def test_blocks_are_counted_and_strata_without_calibration_samples_have_a_threshold():
+    X, rows = np.zeros((100, 1)), np.arange(100)
+    blocks = CalibrationPlan("blocks", X, block_length=5.0).calibrated(np.arange(100.0), rows, -np.inf)
+    assert blocks.sizes.tolist() == [20]
+    scored = rows[rows % 3 < 2]
+    strata = CalibrationPlan("cv", X).calibrated(np.arange(67.0), scored, -np.inf, strata=rows % 3)
+    assert strata.sizes.tolist() == [34, 33, 0]
+    assert strata.thresholds(0.9).shape == (3,)
+
+
 def test_folds_of_a_table_depend_on_ranks_of_numbers_and_texts():
     numbers, kinds = np.random.default_rng(0).normal(size=40), np.arange(40) % 3
     table = pd.DataFrame({"size": numbers, "wood": np.array(["ash", "birch", "cedar"])[kinds]})
