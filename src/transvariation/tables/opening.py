@@ -90,34 +90,39 @@ def opened(
         return
     stream = _stream(source, problems)
     try:
-        stream.seek(0)
-        head = stream.read(8)
-        stream.seek(0)
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-        is_excel = head.startswith(b"PK\x03\x04")
-        if how.sheet is not None and not is_excel:
-            problems.add("sheet-of-no-workbook", sheet=str(how.sheet))
-        for code in [code for code, starts in _NO_TABLES.items() if head.startswith(starts)]:
-            problems.add(code)
-        if not head:
-            problems.add("empty-file")
-        if how.header_row is not None and head.startswith(b"PAR1"):
-            problems.add("header-row-of-frame", number=how.header_row)
-        problems.check()
-        grid: Grid
-        if is_excel:
-            grid = ExcelGrid(stream, problems, limits, how)
-        elif head.startswith(b"PAR1"):
-            grid = open_parquet(stream, problems, limits, how)
-        else:
-            grid = TextGrid(stream, problems, how)
-            if grid.header and how.header_row is None and _are_data(grid.header):
-                problems.add("header-of-numbers", grid.first_row)
-        grid.sha256 = sha256
-        yield _checked(grid, limits)
+        yield _checked(_file_grid(stream, problems, limits, how), limits)
     finally:
         if stream is not source:
             stream.close()
+
+
+def _file_grid(stream: BinaryIO, problems: Problems, limits: Limits, how: TableSettings) -> Grid:
+    """Open a file by its first bytes, whatever its name: a workbook, Parquet or text."""
+    stream.seek(0)
+    head = stream.read(8)
+    stream.seek(0)
+    sha256 = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+    is_excel, is_parquet = head.startswith(b"PK\x03\x04"), head.startswith(b"PAR1")
+    if how.sheet is not None and not is_excel:
+        problems.add("sheet-of-no-workbook", sheet=str(how.sheet))
+    for code in [code for code, starts in _NO_TABLES.items() if head.startswith(starts)]:
+        problems.add(code)
+    if not head:
+        problems.add("empty-file")
+    if how.header_row is not None and is_parquet:
+        problems.add("header-row-of-frame", number=how.header_row)
+    problems.check()
+    grid: Grid
+    if is_excel:
+        grid = ExcelGrid(stream, problems, limits, how)
+    elif is_parquet:
+        grid = open_parquet(stream, problems, limits, how)
+    else:
+        grid = TextGrid(stream, problems, how)
+        if grid.header and how.header_row is None and _are_data(grid.header):
+            problems.add("header-of-numbers", grid.first_row)
+    grid.sha256 = sha256
+    return grid
 
 
 def _are_data(header: list[str]) -> bool:
