@@ -195,11 +195,13 @@ class StraightQuotes(SphinxTransform):
 
 
 def mark_line_breaks(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document) -> None:
-    """Let a line end after the punctuation of a long name, and never within the option of a command."""
-    name = re.compile(r"<code[^>]*>.*?</code>|(?<=<h1>)[^<]+")
+    """Let a line end within a name that is wider than a phone, and never within the option of a command."""
+
+    def mark(found: re.Match[str]) -> str:
+        return re.sub("(?<=>)[^<]{24,}", lambda name: re.sub("(?<=[(.=_/])(?=[A-Za-z])", "<wbr>", name[0]), found[0])
+
+    body = re.sub(r"<code[^>]*>.*?</code>|<h1>[^<]+", mark, context.get("body", ""))
     command = re.compile(r'<div class="highlight-(?:console|shell) .*?</pre>', re.DOTALL)
-    inside = re.compile("(?<=[(.=_/])(?=[A-Za-z][^<>]*(?:<|$))")  # text, not tags
-    body = name.sub(lambda found: inside.sub("<wbr>", found[0]), context.get("body", ""))
     option = r'<span class="option">\1</span>'
     context["body"] = command.sub(lambda found: re.sub(r"(?<![\w-])(--?[\w-]+)", option, found[0]), body)
 

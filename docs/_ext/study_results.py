@@ -31,8 +31,8 @@ def medians(summary: str) -> list[list[str]]:
     methods = [name for name in rows[0] if name not in ("scenario", "shift", "size")]
     lines = [["setting", *methods]]
     for row in rows:
-        shift = "" if row["shift"] == "0" else f", shift {row['shift']}"
-        setting = f"({row['scenario']}){shift}, n = {row['size']}"
+        shift = "" if row["shift"] == "0" else f", shift\u00a0{row['shift']}"
+        setting = f"({row['scenario']}){shift}, n\u00a0=\u00a0{row['size']}"
         lines.append([setting, *[f"{float(row[name]):.2f}" for name in methods]])
     return lines
 
