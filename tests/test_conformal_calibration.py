@@ -41,6 +41,7 @@ def test_tail_p_values_are_uniform_for_exponential_scores(n):
 def test_the_tail_is_that_of_the_ten_lowest_scores():
     found = tail_p_values(-np.arange(1.0, 31.0), [-42.0])  # the eleventh is -20, the others are 5.5 lower on average
     assert found == pytest.approx([11 / 31 * (1 + 22 / 55) ** -10])
+    assert tail_p_values(np.ones(8), [1.0, 0.5]) == pytest.approx([1, 1 / 9])  # equal scores have no tail
 
 
 def test_one_sensitivity_per_stratum():

@@ -362,6 +362,16 @@ def test_a_sample_without_any_value_is_accepted():
     assert NeighborTOCC().fit(X).predict(np.full((1, 4), np.nan)) == 1
 
 
+def test_a_known_sample_with_a_gap_is_not_its_own_neighbor():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X[0, 1] = np.nan
+    classifier = NeighborTOCC(3).fit(X)
+    filled = np.array([[X[0, 0], 0.1, X[0, 2]]])  # another sample, with the same values where both are measured
+    own, other = (classifier.explain(x)["nearest"].iloc[0].split(", ") for x in (X[:1], filled))
+    assert "0" not in own
+    assert other[0] == "0"
+
+
 def test_missing_values_are_expected_by_the_other_features():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(500, 1)) + 0.2 * rng.normal(size=(500, 4))

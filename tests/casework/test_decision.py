@@ -180,6 +180,9 @@ def test_the_supported_sensitivity_is_rounded_down():
     (caution,) = _model(0.97, control=1, background=20).cautions()
     assert caution.values["supported"] == 0.952  # 20 / 21 = 0.95238
     assert caution.values["need"] == 33
+    assert caution.values["ratio"] is False  # no likelihood ratio concludes in its place
+    (caution,) = _model(0.95, control=9).cautions()
+    assert caution.values["supported"] == 0.9
 
 
 def test_of_equal_p_values_the_larger_deviation_comes_first():
