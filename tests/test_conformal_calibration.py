@@ -18,6 +18,7 @@ def test_strata_too_small_even_together_join_the_next_larger():
     assert pool_strata([3, 2, 50, 60], 0.9).tolist() == [0, 0, 0, 1]
     assert pool_strata([3, 2], 0.9).tolist() == [0, 0]
     assert pool_strata([12, 9], 0.9).tolist() == [0, 1]
+    assert pool_strata([9, 9], 0.9).tolist() == [0, 1]  # nine are enough for 0.9
 
 
 def test_public_calibration_object_counts_scores_in_strata_with_weights():

@@ -356,7 +356,13 @@ def feature_pairs(X: Floats, categorical: Bools | None = None) -> list[tuple[int
 
 
 def _quantiles(values: Floats, limit: int) -> Floats:
-    """Return the sorted values that are not missing, or evenly spaced ones of more than `limit`."""
+    """Return the sorted values that are not missing, or evenly spaced ones of more than `limit`.
+
+    Examples
+    --------
+    >>> _quantiles(np.array([4.0, 3.0, np.nan, 2.0, 5.0, 1.0, 0.0]), 3)
+    array([1., 3., 5.])
+    """
     ordered = np.sort(values[~np.isnan(values)])
     if len(ordered) <= limit:
         return ordered
