@@ -45,6 +45,12 @@ class TestLong:
         (found,) = problems((LONG + "A,2,1,Na,13\n").encode(), name="c.csv")
         assert "c.csv, row 8, column 'ppm': 'Na' of 'A / 2 / 1' has a value already, in row 6" in found
 
-    def test_objects_called_as_elements_are_no_variables(self):
-        table = read_table(b"fragment,Na,Mg\nF1,1.5,2.5\nF1,1.6,2.5\nF2,1.7,2.6\nF2,1.8,2.6\n")
+    @pytest.mark.parametrize("names", [("F1", "F2"), ("P0F0", "P0F1"), ("K1S2N1", "K1S2N2")])
+    def test_objects_called_as_elements_are_no_variables(self, names):
+        one, other = names
+        table = read_table(f"fragment,Na,Mg\n{one},1.5,2.5\n{one},1.6,2.5\n{other},1.7,2.6\n{other},1.8,2.6\n".encode())
         assert table.features == ("Na", "Mg")
+
+    def test_oxides_of_one_letter_are_variables(self):
+        table = read_table(b"id,oxide of,x\nA,P2O5,1.5\nA,K2O,1.6\nB,P2O5,1.7\nB,K2O,1.8\n")
+        assert table.features == ("P2O5", "K2O")

@@ -53,9 +53,10 @@ CHEMICAL = re.compile(rf"(log)?\d{{0,3}}((?:{_ELEMENTS})\d{{0,3}})+|RI|n[Dd]")
 def is_chemical(name: str) -> bool:
     """Return whether a name is that of an element, an isotope, an oxide or the refractive index.
 
-    A letter and a number, such as F1 or K12, more often name a sample.
+    A letter and a number, such as F1 or K12, more often name a sample, and so do several, such as P1F3, except an
+    oxide, such as P2O5.
     """
-    return CHEMICAL.fullmatch(name) is not None and not re.fullmatch(r"[A-Z]\d+", name)
+    return CHEMICAL.fullmatch(name) is not None and not re.fullmatch(r"[A-Z]\d+([A-NP-Z]\d+)*", name)
 
 
 def is_label_name(header: str) -> bool:
