@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from transvariation._typing import Bools, Floats
 from transvariation.casework.background.pairs import N_PAIR_PARTS, Pairs, scaled_differences
@@ -127,7 +127,7 @@ def calibrated_ratio(raw: Floats, same: Bools, weight: Floats) -> Callable[[Floa
     def cost(slopes: Floats) -> tuple[float, Floats]:
         margins = signed @ slopes
         gradient = RIDGE_PENALTY * slopes - (shares * expit(-margins)) @ signed
-        return float(shares @ np.logaddexp(0, -margins) + RIDGE_PENALTY / 2 * slopes @ slopes), gradient
+        return float(RIDGE_PENALTY / 2 * slopes @ slopes - shares @ log_expit(margins)), gradient
 
     start = np.append(0.0, np.ones(signed.shape[1] - 1))
     limits = [(None, None)] + [(0.0, None)] * (len(start) - 1)

@@ -15,7 +15,7 @@ from transvariation.conformal import group_weights
 
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
-N_PAIRS_DRAWN = 60_000  # same-source comparisons that are drawn from a background that has more
+N_PAIRS_DRAWN = 120_000  # same-source comparisons that are drawn from a background that has more
 N_DIFFERENT = 120_000  # different-source comparisons
 STEPS = (0.7548776662466927, 0.5698402909980532)  # of a sequence that fills the unit square evenly
 MIN_IN_DESIGN = 30  # sources with enough fragments for a design, from which on the others are left out

@@ -148,10 +148,13 @@ def cross_entropy(log10_lr: Floats, same: Bools, weight: Floats | None = None) -
     """Compute the empirical cross-entropy at each of `PRIOR_ODDS` (Ramos and Gonzalez-Rodriguez, 2013)."""
     natural, prior = np.asarray(log10_lr) * np.log(10), 1 / (1 + 10**-PRIOR_ODDS)
     odds, weights = PRIOR_ODDS * np.log(10), np.ones(len(same)) if weight is None else weight
-    # One prior at a time: the matrix of all would be large.
-    of_same = np.array([np.average(np.logaddexp(0, -natural[same] - x), weights=weights[same]) for x in odds])
-    of_different = np.array([np.average(np.logaddexp(0, natural[~same] + x), weights=weights[~same]) for x in odds])
-    return tuple(map(float, (prior * of_same + (1 - prior) * of_different) / np.log(2)))
+
+    def mean_costs(kind: Bools, sign: int) -> Floats:
+        values, at = np.unique(natural[kind], return_inverse=True)  # many lie at the bounds
+        shares = np.bincount(at, weights[kind]) / weights[kind].sum()
+        return np.array([shares @ np.logaddexp(0, sign * (values + x)) for x in odds])
+
+    return tuple(map(float, (prior * mean_costs(same, -1) + (1 - prior) * mean_costs(~same, 1)) / np.log(2)))
 
 
 def ece_curves(
