@@ -44,7 +44,7 @@ fuzz: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/tables/themes/test_fuzz.py --hypothesis-profile=fuzz
 	$(BIN)/python -m pytest tests/test_model_archive.py -k Fuzz --hypothesis-profile=fuzz
 
-# Change the code at random places, others with another SEED, and list the changes that no test notices (a quarter of an hour).
+# Change the code at random places, others with another SEED, and list the changes that no test notices (some forty minutes).
 SEED := 0
 mutants: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet "cosmic-ray>=8.3"

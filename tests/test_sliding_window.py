@@ -62,9 +62,11 @@ def test_neighbors_are_sought_among_the_latest_samples():
 def test_names_of_rows_are_kept():
     rng = np.random.default_rng(8)
     X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"], index=[f"s{i}" for i in range(80)])
-    classifier = NeighborTOCC().partial_fit(X[:50]).partial_fit(X[50:], window=60)
-    for name in ("s25", "s70"):
-        assert classifier.explain(X.loc[[name]] + 1e-4)["nearest"].iloc[0].startswith(name)
+    latest = NeighborTOCC().partial_fit(X[:50]).partial_fit(X[50:], window=60)
+    every = NeighborTOCC(max_reference=None).partial_fit(X[:50]).partial_fit(X[50:])
+    for classifier, names in ((latest, ("s25", "s70")), (every, ("s0", "s70"))):
+        for name in names:
+            assert classifier.explain(X.loc[[name]] + 1e-4)["nearest"].iloc[0].startswith(name)
 
 
 def test_categories_stay_categories_and_new_ones_are_learned():
