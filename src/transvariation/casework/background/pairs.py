@@ -239,7 +239,8 @@ def same_source_pairs(
 def mean_weights(sets: Sequence[Sequence[Indices]], n_rows: int) -> csr_array:
     """Compute the weights of rows in the mean of the fragment means of each set of fragments."""
     columns = [np.concatenate(fragments) for fragments in sets]
-    weights = [np.concatenate([np.full(len(x), 1 / len(x) / len(fragments)) for x in fragments]) for fragments in sets]
+    sizes = [np.array([len(x) for x in fragments]) for fragments in sets]
+    weights = [np.repeat(1 / n / len(n), n) for n in sizes]
     ends = np.append(0, np.cumsum([len(c) for c in columns]))
     return csr_array((np.concatenate(weights), np.concatenate(columns), ends), shape=(len(sets), n_rows))
 
