@@ -126,11 +126,12 @@ def judge_tables(
         return _judge_each(tables, divided, settings, progress, command)
     seed, background = settings.seed, None
     if tables.background:
-        background = compare_with_background(tables, seed, lambda step, share: progress(step, 0.1 + 0.6 * share))
+        grouped = groups_for(settings, tables.axis is not None)
+        background = compare_with_background(
+            tables, seed, grouped, lambda step, share: progress(step, 0.1 + 0.6 * share)
+        )
     compared = ProgressStep("control", {"recovered": len(tables.recovered.names), "control": len(tables.control.names)})
     progress(compared, 0.7 if background else None)  # without a background this step is nearly all the work
-    if background is not None and not groups_for(settings, tables.axis is not None):
-        background = replace(background, groups=(), group_p_values=(), group_ratios=(), grouping=None)
     control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress(ProgressStep("checks"), 0.9)
     one = words_for(settings, tables.axis is not None) == "case"

@@ -5,6 +5,7 @@ import pytest
 from tests.casework.conftest import make_glass, sources_of
 
 from transvariation.casework import CaseResult, judge
+from transvariation.casework.background import basis
 from transvariation.casework.background.grouping import measure_grouping
 from transvariation.report.case_text import group_lines
 
@@ -37,6 +38,14 @@ def test_a_case_with_groups_states_how_often_they_are_wrong():
     assert "of sets of 4 fragments of one source are divided" in group_lines(result)[-1]
     assert CaseResult.from_dict(result.to_dict()).grouping == result.grouping
     assert judge(known, questioned, log=True, sensitivity=0.5, group="no").grouping is None
+
+
+def test_a_case_without_groups_does_not_compute_them(monkeypatch):
+    table = make_glass(26, 4, 2, np.random.default_rng(7))
+    known, questioned = (table[table["pane"] == pane] for pane in ("P0", "P1"))
+    monkeypatch.setattr(basis, "measure_grouping", None)  # a call would fail
+    result = judge(known, questioned, background=table[~table["pane"].isin(["P0", "P1"])], log=True, group="no")
+    assert result.groups == ()
 
 
 @pytest.mark.parametrize("n_fragments", [2, 4])

@@ -24,9 +24,12 @@ from transvariation.conformal import is_accepted
 
 
 def compare_with_background(
-    tables: CaseTables, seed: int, progress: Callable[[ProgressStep, float], None]
+    tables: CaseTables, seed: int, grouped: bool, progress: Callable[[ProgressStep, float], None]
 ) -> BackgroundEvidence:
-    """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
+    """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios.
+
+    If asked for, fragments that cannot be distinguished from each other are also judged as a set.
+    """
     kept, k = tables.kept, len(tables.control.names)
     if seed not in tables.learned:
         tables.learned[seed] = Background(tables.background, seed)
@@ -67,7 +70,7 @@ def compare_with_background(
     alike = {name: p for name, p in shares if is_accepted(p, 0.99)}
     groups: tuple[tuple[int, ...], ...] = ()
     grouping = None
-    if 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
+    if grouped and 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
         r = usual.questioned_replicates
         p_values = background.pair_p_values(recovered, r)
         if is_accepted(
