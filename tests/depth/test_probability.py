@@ -108,6 +108,11 @@ def test_invalid_arguments(arguments, message):
         tp(**arguments)
 
 
+def test_hundreds_of_variables():
+    X = np.random.default_rng(0).normal(size=(5, 300))
+    assert np.isfinite(tp(X, X + 1.0)).all()
+
+
 def test_one_unit_constant_columns_and_more_variables_than_units():
     assert tp([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]).tolist() == [1.0, 0.0]
     X = np.column_stack([np.ones(20), np.arange(20.0)])
